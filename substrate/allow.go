@@ -7,7 +7,8 @@ import "github.com/opensentience/pulse-go/manifest"
 //
 // Retrieve and route phases read (OS-010 §3.2). Learn phases may read, adjust
 // confidence and append, and may not merge, compress or erase (OS-010 §7.2,
-// C-091). Act, consolidate and custom phases may call everything. Policy, auth
+// C-091). Act and consolidate phases, custom phases without an alias
+// (manifest.RoleNone) and those that deliberate may call everything. Policy, auth
 // and time are open to every role; every role but retrieve and route may append
 // to audit.
 func Allowed(role manifest.Role, op Operation) error {
@@ -17,16 +18,16 @@ func Allowed(role manifest.Role, op Operation) error {
 	return narrow(role, op, op.Mutates(), op.appends())
 }
 
-// Allowed says whether a phase of the role may call the operation, by the same
-// rules as the function of this name: in a learn phase a mutating operation must
-// be append-only (C-091).
-func (h HostOperation) Allowed(role manifest.Role) error {
+// AllowedHost says whether a phase of the role may call a host's operation, by
+// the rules of [Allowed]: in a learn phase a mutating operation must be
+// append-only (C-091).
+func AllowedHost(role manifest.Role, h HostOperation) error {
 	return narrow(role, h.Name, h.Mutates, h.AppendOnly)
 }
 
 func narrow(role manifest.Role, op Operation, mutates, appends bool) error {
 	switch role {
-	case manifest.RoleAct, manifest.RoleConsolidate, manifest.RoleCustom:
+	case manifest.RoleAct, manifest.RoleConsolidate, manifest.RoleDeliberate, manifest.RoleNone:
 		return nil
 	case manifest.RoleRetrieve, manifest.RoleRoute:
 		if mutates {
@@ -39,7 +40,7 @@ func narrow(role manifest.Role, op Operation, mutates, appends bool) error {
 		}
 		return nil
 	}
-	return &RefusedError{op, role, "the role is none of retrieve, route, act, learn, consolidate, custom"}
+	return &RefusedError{op, role, "the role is none of retrieve, route, act, learn, consolidate, deliberate"}
 }
 
 // appends reports whether op, if it mutates, adds or adjusts confidence without

@@ -114,7 +114,9 @@ func CheckEcho(op Operation, call Origination, receipt Receipt) error {
 		call.place(), op, receipt.TraceID, call.TraceID, ErrNoEcho)
 }
 
-// unsupported is the answer of a func adapter without the function.
-func unsupported(op Operation, field string) error {
-	return fmt.Errorf("substrate: %s has no function: set %s: %w", op, field, errors.ErrUnsupported)
+// Unsupported is the answer to a call of op where nothing is behind it: a nil
+// member of a [Set], a nil function of an adapter, an optional interface that is
+// not implemented. It is errors.ErrUnsupported.
+func Unsupported(op Operation) error {
+	return fmt.Errorf("substrate: %s has nothing behind it: implement it, or set its function: %w", op, errors.ErrUnsupported)
 }

@@ -24,7 +24,7 @@ type MemoryFuncs struct {
 // RetrieveContext calls RetrieveContextFunc.
 func (f MemoryFuncs) RetrieveContext(ctx context.Context, r RetrieveContextRequest) (RetrieveContextResponse, error) {
 	if f.RetrieveContextFunc == nil {
-		return RetrieveContextResponse{}, unsupported(OpRetrieveContext, "MemoryFuncs.RetrieveContextFunc")
+		return RetrieveContextResponse{}, Unsupported(OpRetrieveContext)
 	}
 	return f.RetrieveContextFunc(ctx, r)
 }
@@ -32,7 +32,7 @@ func (f MemoryFuncs) RetrieveContext(ctx context.Context, r RetrieveContextReque
 // StoreNode calls StoreNodeFunc.
 func (f MemoryFuncs) StoreNode(ctx context.Context, r StoreNodeRequest) (Receipt, error) {
 	if f.StoreNodeFunc == nil {
-		return Receipt{}, unsupported(OpStoreNode, "MemoryFuncs.StoreNodeFunc")
+		return Receipt{}, Unsupported(OpStoreNode)
 	}
 	return f.StoreNodeFunc(ctx, r)
 }
@@ -40,7 +40,7 @@ func (f MemoryFuncs) StoreNode(ctx context.Context, r StoreNodeRequest) (Receipt
 // StoreEdge calls StoreEdgeFunc.
 func (f MemoryFuncs) StoreEdge(ctx context.Context, r StoreEdgeRequest) (Receipt, error) {
 	if f.StoreEdgeFunc == nil {
-		return Receipt{}, unsupported(OpStoreEdge, "MemoryFuncs.StoreEdgeFunc")
+		return Receipt{}, Unsupported(OpStoreEdge)
 	}
 	return f.StoreEdgeFunc(ctx, r)
 }
@@ -48,7 +48,7 @@ func (f MemoryFuncs) StoreEdge(ctx context.Context, r StoreEdgeRequest) (Receipt
 // LearnFromOutcome calls LearnFromOutcomeFunc.
 func (f MemoryFuncs) LearnFromOutcome(ctx context.Context, r LearnFromOutcomeRequest) (LearnFromOutcomeResponse, error) {
 	if f.LearnFromOutcomeFunc == nil {
-		return LearnFromOutcomeResponse{}, unsupported(OpLearnFromOutcome, "MemoryFuncs.LearnFromOutcomeFunc")
+		return LearnFromOutcomeResponse{}, Unsupported(OpLearnFromOutcome)
 	}
 	return f.LearnFromOutcomeFunc(ctx, r)
 }
@@ -56,7 +56,7 @@ func (f MemoryFuncs) LearnFromOutcome(ctx context.Context, r LearnFromOutcomeReq
 // Consolidate calls ConsolidateFunc.
 func (f MemoryFuncs) Consolidate(ctx context.Context, r ConsolidateRequest) (ConsolidateResponse, error) {
 	if f.ConsolidateFunc == nil {
-		return ConsolidateResponse{}, unsupported(OpConsolidate, "MemoryFuncs.ConsolidateFunc")
+		return ConsolidateResponse{}, Unsupported(OpConsolidate)
 	}
 	return f.ConsolidateFunc(ctx, r)
 }
@@ -64,7 +64,7 @@ func (f MemoryFuncs) Consolidate(ctx context.Context, r ConsolidateRequest) (Con
 // TopologyAnalyze calls TopologyAnalyzeFunc.
 func (f MemoryFuncs) TopologyAnalyze(ctx context.Context, r TopologyAnalyzeRequest) (token.TopologyContext, error) {
 	if f.TopologyAnalyzeFunc == nil {
-		return token.TopologyContext{}, unsupported(OpTopologyAnalyze, "MemoryFuncs.TopologyAnalyzeFunc")
+		return token.TopologyContext{}, Unsupported(OpTopologyAnalyze)
 	}
 	return f.TopologyAnalyzeFunc(ctx, r)
 }
@@ -97,7 +97,7 @@ type PolicyFuncs struct {
 // CheckPolicy calls CheckPolicyFunc.
 func (f PolicyFuncs) CheckPolicy(ctx context.Context, r CheckPolicyRequest) (Verdict, error) {
 	if f.CheckPolicyFunc == nil {
-		return Verdict{}, unsupported(OpCheckPolicy, "PolicyFuncs.CheckPolicyFunc")
+		return Verdict{}, Unsupported(OpCheckPolicy)
 	}
 	return f.CheckPolicyFunc(ctx, r)
 }
@@ -105,7 +105,7 @@ func (f PolicyFuncs) CheckPolicy(ctx context.Context, r CheckPolicyRequest) (Ver
 // ComputeEffective calls ComputeEffectiveFunc.
 func (f PolicyFuncs) ComputeEffective(ctx context.Context, r ComputeEffectiveRequest) (EffectivePolicy, error) {
 	if f.ComputeEffectiveFunc == nil {
-		return EffectivePolicy{}, unsupported(OpComputeEffective, "PolicyFuncs.ComputeEffectiveFunc")
+		return EffectivePolicy{}, Unsupported(OpComputeEffective)
 	}
 	return f.ComputeEffectiveFunc(ctx, r)
 }
@@ -125,7 +125,7 @@ type AuditFuncs struct {
 // AppendEvent calls AppendEventFunc.
 func (f AuditFuncs) AppendEvent(ctx context.Context, r AppendEventRequest) (Receipt, error) {
 	if f.AppendEventFunc == nil {
-		return Receipt{}, unsupported(OpAppendEvent, "AuditFuncs.AppendEventFunc")
+		return Receipt{}, Unsupported(OpAppendEvent)
 	}
 	return f.AppendEventFunc(ctx, r)
 }
@@ -133,7 +133,7 @@ func (f AuditFuncs) AppendEvent(ctx context.Context, r AppendEventRequest) (Rece
 // QueryByTrace calls QueryByTraceFunc.
 func (f AuditFuncs) QueryByTrace(ctx context.Context, r QueryByTraceRequest) ([]AuditEvent, error) {
 	if f.QueryByTraceFunc == nil {
-		return nil, unsupported(OpQueryByTrace, "AuditFuncs.QueryByTraceFunc")
+		return nil, Unsupported(OpQueryByTrace)
 	}
 	return f.QueryByTraceFunc(ctx, r)
 }
@@ -153,7 +153,7 @@ type AuthFuncs struct {
 // PermissionCheck calls PermissionCheckFunc.
 func (f AuthFuncs) PermissionCheck(ctx context.Context, r PermissionCheckRequest) (Verdict, error) {
 	if f.PermissionCheckFunc == nil {
-		return Verdict{}, unsupported(OpPermissionCheck, "AuthFuncs.PermissionCheckFunc")
+		return Verdict{}, Unsupported(OpPermissionCheck)
 	}
 	return f.PermissionCheckFunc(ctx, r)
 }
@@ -161,7 +161,7 @@ func (f AuthFuncs) PermissionCheck(ctx context.Context, r PermissionCheckRequest
 // AgentLifecycle calls AgentLifecycleFunc.
 func (f AuthFuncs) AgentLifecycle(ctx context.Context, r AgentLifecycleRequest) (LifecycleState, error) {
 	if f.AgentLifecycleFunc == nil {
-		return LifecycleState{}, unsupported(OpAgentLifecycle, "AuthFuncs.AgentLifecycleFunc")
+		return LifecycleState{}, Unsupported(OpAgentLifecycle)
 	}
 	return f.AgentLifecycleFunc(ctx, r)
 }
@@ -181,7 +181,7 @@ type TimeFuncs struct {
 // AtTimescale calls AtTimescaleFunc.
 func (f TimeFuncs) AtTimescale(ctx context.Context, r AtTimescaleRequest) (TimescaleState, error) {
 	if f.AtTimescaleFunc == nil {
-		return TimescaleState{}, unsupported(OpAtTimescale, "TimeFuncs.AtTimescaleFunc")
+		return TimescaleState{}, Unsupported(OpAtTimescale)
 	}
 	return f.AtTimescaleFunc(ctx, r)
 }
@@ -189,7 +189,7 @@ func (f TimeFuncs) AtTimescale(ctx context.Context, r AtTimescaleRequest) (Times
 // Forecast calls ForecastFunc.
 func (f TimeFuncs) Forecast(ctx context.Context, r ForecastRequest) (Forecast, error) {
 	if f.ForecastFunc == nil {
-		return Forecast{}, unsupported(OpForecast, "TimeFuncs.ForecastFunc")
+		return Forecast{}, Unsupported(OpForecast)
 	}
 	return f.ForecastFunc(ctx, r)
 }

@@ -1,44 +1,25 @@
 package substrate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/opensentience/pulse-go/manifest"
+)
 
 // Slot names one of the six places in which a loop refers to infrastructure
-// (OS-010 §3.4). Its text is that of the manifest.
-type Slot string
+// (OS-010 §3.4).
+type Slot = manifest.Slot
 
 // The six slots of OS-010 §3.4. The set is fixed until 1.0 (OS-010 §16.1).
 const (
-	SlotMemory    Slot = "memory"    // shared knowledge graph
-	SlotPolicy    Slot = "policy"    // authorization and cost enforcement
-	SlotAudit     Slot = "audit"     // append-only log of mutations
-	SlotAuth      Slot = "auth"      // permissions and agent lifecycle
-	SlotTransport Slot = "transport" // how phases and loops call each other; no operations (C-096)
-	SlotTime      Slot = "time"      // reasoning over several timescales; optional
+	SlotMemory    = manifest.SlotMemory    // shared knowledge graph
+	SlotPolicy    = manifest.SlotPolicy    // authorization and cost enforcement
+	SlotAudit     = manifest.SlotAudit     // append-only log of mutations
+	SlotAuth      = manifest.SlotAuth      // permissions and agent lifecycle
+	SlotTransport = manifest.SlotTransport // how phases and loops call each other; no operations (C-096)
+	SlotTime      = manifest.SlotTime      // reasoning over several timescales; optional
 )
-
-// Slots returns the six slots in the order of OS-010 §3.4.
-func Slots() []Slot {
-	return []Slot{SlotMemory, SlotPolicy, SlotAudit, SlotAuth, SlotTransport, SlotTime}
-}
-
-// Valid reports whether s is one of the six slots.
-func (s Slot) Valid() bool {
-	switch s {
-	case SlotMemory, SlotPolicy, SlotAudit, SlotAuth, SlotTransport, SlotTime:
-		return true
-	}
-	return false
-}
-
-// Required reports whether every loop needs the slot: memory, policy, audit and
-// auth (OS-010 §3.4).
-func (s Slot) Required() bool {
-	switch s {
-	case SlotMemory, SlotPolicy, SlotAudit, SlotAuth:
-		return true
-	}
-	return false
-}
 
 // Operation is the id of a substrate operation, "<slot>.<name>", as effect rows
 // write it (v0.2, addition 2).
@@ -94,7 +75,7 @@ func (op Operation) Known() bool {
 // is empty where that is not one of the six slots.
 func (op Operation) Slot() Slot {
 	prefix, _, ok := strings.Cut(string(op), ".")
-	if slot := Slot(prefix); ok && slot.Valid() {
+	if slot := Slot(prefix); ok && slices.Contains(manifest.Slots(), slot) {
 		return slot
 	}
 	return ""

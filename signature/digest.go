@@ -66,22 +66,35 @@ func (d Digest) Valid() bool {
 
 // BLAKE3 gives the BLAKE3-256 digest of b, the algorithm of signatures.
 func BLAKE3(b []byte) Digest {
-	// One chunk is hashed without a hasher. For more, the one-shot function
-	// would allocate a hasher of 16 KB each time.
-	const chunk = 1024
-	if len(b) <= chunk {
+	const (
+		chunk = 1024 // hashed without a hasher
+		few   = 16 * chunk
+	)
+	if len(b) <= chunk || len(b) > few {
 		return digest(blake3Prefix, blake3.Sum256(b))
 	}
-	h := hashers.Get().(*blake3.Hasher)
+	// From the second chunk on the library starts goroutines and allocates,
+	// which for a few chunks costs several times their hashing. Given one
+	// chunk at a time it does neither.
+	h := hashers.Get().(*hasher)
 	defer hashers.Put(h)
 	h.Reset()
-	_, _ = h.Write(b) // never fails
-	var sum [sumSize]byte
-	h.Sum(sum[:0])
-	return digest(blake3Prefix, sum)
+	for len(b) > chunk {
+		_, _ = h.Write(b[:chunk]) // never fails
+		b = b[chunk:]
+	}
+	_, _ = h.Write(b)
+	h.Sum(h.sum[:0])
+	return digest(blake3Prefix, h.sum)
 }
 
-var hashers = sync.Pool{New: func() any { return blake3.New(sumSize, nil) }}
+// A hasher is a reusable BLAKE3 hasher with room for its result.
+type hasher struct {
+	*blake3.Hasher
+	sum [sumSize]byte
+}
+
+var hashers = sync.Pool{New: func() any { return &hasher{Hasher: blake3.New(sumSize, nil)} }}
 
 // SHA256 gives the SHA-256 digest of b, the algorithm of state hashes (C-028).
 func SHA256(b []byte) Digest { return digest(sha256Prefix, sha256.Sum256(b)) }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/opensentience/pulse-go/internal/spec"
 	"github.com/opensentience/pulse-go/signature"
 )

@@ -111,10 +111,23 @@ func (m *Machine) acceptRun(c *Command, r *Result) error {
 		return misfit(c, "phase %s does not act", p.id)
 	case r.Act == nil && p.kind == manifest.KindAct:
 		return misfit(c, "act phase %s must say what it did: act is missing", p.id)
-	case r.Act != nil && r.Act.ActionID == "":
+	case r.Act != nil:
+		return acceptAct(c, r.Act)
+	}
+	return nil
+}
+
+func acceptAct(c *Command, act *Act) error {
+	switch act.Status {
+	case "", token.StatusSuccess, token.StatusPartial, token.StatusFailure, token.StatusTimeout:
+	default:
+		return misfit(c, "the act has the status %q: it is success, partial, failure, timeout or empty", act.Status)
+	}
+	switch {
+	case act.ActionID == "":
 		return misfit(c, "the act has no action_id")
-	case r.Act != nil && r.Act.Within < 0:
-		return misfit(c, "the act's outcome is due within %s", r.Act.Within)
+	case act.Within < 0:
+		return misfit(c, "the act's outcome is due within %s", act.Within)
 	}
 	return nil
 }

@@ -151,7 +151,7 @@ func TestJitterFillsTheRange(t *testing.T) {
 }
 
 func TestJitterDiffersBetweenIterationsPhasesAndRuns(t *testing.T) {
-	m, err := loop("phase a retrieve from=external fail=retry\nphase b retrieve from=external fail=retry\nphase c route next=a,b")
+	m, err := loop("phase a retrieve from=external fail=retry\nphase b retrieve from=external fail=retry\nphase c route next=a,b\nclosure c b")
 	require.NoError(t, err)
 	plan, err := machine.Compile(m, machine.Settings{})
 	require.NoError(t, err)

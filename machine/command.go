@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/opensentience/pulse-go/signature"
@@ -90,13 +91,13 @@ type Decision struct {
 
 // Act is what an act phase said of its action (OS-010 §7.6; C-046, C-092).
 type Act struct {
-	ActionID        string        `json:"action_id"`
-	Status          token.Status  `json:"status"` // of a finished action
-	Pending         bool          `json:"pending,omitempty"`
-	Within          time.Duration `json:"within,omitempty"` // how long a pending outcome may take, 0 for the default
-	CausalParentIDs []string      `json:"causal_parent_ids,omitempty"`
-	NoParents       bool          `json:"no_parents,omitempty"`
-	Evidence        []byte        `json:"evidence,omitempty"` // JSON
+	ActionID        string          `json:"action_id"`
+	Status          token.Status    `json:"status"` // of a finished action
+	Pending         bool            `json:"pending,omitempty"`
+	Within          time.Duration   `json:"within,omitempty"` // how long a pending outcome may take, 0 for the default
+	CausalParentIDs []string        `json:"causal_parent_ids,omitempty"`
+	NoParents       bool            `json:"no_parents,omitempty"`
+	Evidence        json.RawMessage `json:"evidence,omitempty"`
 }
 
 // Result is what the host reports of a command. Time is always set; which other

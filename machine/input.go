@@ -2,6 +2,7 @@ package machine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/opensentience/pulse-go/token"
 )
@@ -98,6 +99,23 @@ func (m *Machine) produced(i int) supply {
 		return supply{source: FromDecision, from: i}
 	}
 	return supply{}
+}
+
+// starved is the failure of a phase for which nothing was found.
+func (m *Machine) starved(i int) *Failure {
+	p := &m.plan.phases[i]
+	if len(p.from) > 0 {
+		wants := make([]string, len(p.from))
+		for n := range p.from {
+			wants[n] = p.from[n].text
+		}
+		return failuref(CodeNoInput, "phase %s takes its input from %s, and nothing of it is available", p.id, strings.Join(wants, "|"))
+	}
+	before := &m.plan.phases[m.state.Previous]
+	if before.routes {
+		return failuref(CodeNoInput, "phase %s takes what phase %s chose for it, and that chose no value", p.id, before.id)
+	}
+	return failuref(CodeNoInput, "phase %s takes the output of phase %s, which has none", p.id, before.id)
 }
 
 // fill writes the input of a run into a command.

@@ -137,7 +137,7 @@ func trigger(line string) (machine.Trigger, error) {
 }
 
 func outcome(action string) *token.OutcomeSignal {
-	return &token.OutcomeSignal{TraceID: "trace-1", ActionID: action, Status: token.StatusSuccess, Timestamp: start}
+	return &token.OutcomeSignal{Header: token.Header{TraceID: "trace-1"}, ActionID: action, Status: token.StatusSuccess, Timestamp: start}
 }
 
 // worked gives a plain result of a command that worked.
@@ -150,7 +150,7 @@ func worked(plan *machine.Plan, c machine.Command, at time.Time) machine.Result 
 			r.Act = &machine.Act{ActionID: fmt.Sprintf("act-%s-%d", c.Phase, c.Run), NoParents: true}
 		}
 		if next := plan.Targets(c.Phase); len(next) > 0 {
-			r.Decision = &machine.Decision{To: next[0]}
+			r.Decision = &machine.Decision{To: next[0], Value: machine.Of("for " + next[0])}
 		}
 	case machine.OpAwait:
 		if c.Await.Token == token.OutcomeSignalName {

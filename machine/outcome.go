@@ -23,7 +23,7 @@ func (m *Machine) signal(act *Act, status token.Status, at time.Time) *token.Out
 		status = token.StatusSuccess
 	}
 	return &token.OutcomeSignal{
-		TraceID:         m.state.Trigger.TraceID,
+		Header:          token.Header{Token: token.OutcomeSignalName, Version: token.Version, TraceID: m.state.Trigger.TraceID},
 		ActionID:        act.ActionID,
 		Status:          status,
 		CausalParentIDs: act.CausalParentIDs,

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/opensentience/pulse-go/manifest"
@@ -141,15 +140,3 @@ func (p *Plan) phase(id string) *phase {
 // closes reports whether going from one phase to another is the closure, which
 // ends the iteration.
 func (p *Plan) closes(from, to int) bool { return from == p.from && to == p.to }
-
-// wants names what a phase takes, for failures.
-func (p *Plan) wants(i int) string {
-	if p.phases[i].from == nil {
-		return "the phase before"
-	}
-	texts := make([]string, len(p.phases[i].from))
-	for n := range p.phases[i].from {
-		texts[n] = p.phases[i].from[n].text
-	}
-	return strings.Join(texts, "|")
-}

@@ -53,7 +53,7 @@ func (m *Machine) start(run *PhaseRun, in supply) {
 	case in.token != "":
 		m.await(run, in.token)
 	default:
-		m.fail(run, failuref(CodeNoInput, "phase %s takes its input from %s, and nothing of it is available", m.plan.phases[run.Phase].id, m.plan.wants(run.Phase)))
+		m.fail(run, m.starved(run.Phase))
 	}
 }
 

@@ -13,7 +13,8 @@ import "context"
 // already where the method would take it is success. What cannot be done any
 // more, such as a commit after a rollback, is ErrTransactionOver.
 type Transactor interface {
-	// Begin opens the transaction. Work done outside is visible to it.
+	// Begin opens the transaction. What others write while it is open may or may
+	// not be visible in it.
 	Begin(context.Context, TransactionRequest) error
 
 	// Prepare makes the transaction's writes durable under its id, invisible as
@@ -38,7 +39,8 @@ type TransactionRequest struct {
 // Eraser is what a memory that can erase personal data implements (OS-010 §7.3,
 // C-102). The engine audits the call; the audit log itself is never rewritten.
 type Eraser interface {
-	// Erase removes the nodes, their edges and their attributions. It is
+	// Erase removes the nodes with what they hold, and their edges. Attributions
+	// and audit events keep the ids, which name nothing any more. It is
 	// idempotent: ids that are not nodes of the workspace are passed over.
 	Erase(context.Context, EraseRequest) (Receipt, error)
 }

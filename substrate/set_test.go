@@ -158,7 +158,7 @@ func TestFuncsCallTheFunction(t *testing.T) {
 			return substrate.ConsolidateResponse{Receipt: substrate.Receipt{ID: r.Scope}}, nil
 		},
 		TopologyAnalyzeFunc: func(_ context.Context, r substrate.TopologyAnalyzeRequest) (token.TopologyContext, error) {
-			return token.TopologyContext{MaxKappa: len(r.NodeIDs)}, nil
+			return token.TopologyContext{MaxKappa: float64(len(r.NodeIDs))}, nil
 		},
 	}
 	found, err := m.RetrieveContext(ctx, substrate.RetrieveContextRequest{Origination: ws, Query: "q"})
@@ -178,7 +178,7 @@ func TestFuncsCallTheFunction(t *testing.T) {
 	require.Equal(t, "all", merged.Receipt.ID)
 	topology, err := m.TopologyAnalyze(ctx, substrate.TopologyAnalyzeRequest{NodeIDs: []string{"a", "b"}})
 	require.NoError(t, err)
-	require.Equal(t, 2, topology.MaxKappa)
+	require.Equal(t, 2.0, topology.MaxKappa)
 	for _, op := range substrate.Operations() {
 		if op.Slot() == substrate.SlotMemory {
 			require.Equal(t, op != substrate.OpErase, m.Supports(op), op)

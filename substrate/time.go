@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/opensentience/pulse-go/token"
 )
 
 // Time reasons over several timescales (OS-010 §9.5). The slot is optional.
@@ -20,7 +22,7 @@ type Time interface {
 // AtTimescaleRequest is the input of [OpAtTimescale].
 type AtTimescaleRequest struct {
 	Origination
-	Timescale string `json:"timescale"` // fast, medium, slow, glacial, or a substrate's own
+	Timescale token.Timescale `json:"timescale"` // one of OS-010 §6.5, or a substrate's own
 }
 
 // TimescaleState is what is known at a timescale, in the substrate's own JSON

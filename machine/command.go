@@ -53,7 +53,7 @@ const (
 	FromNothing  Source = "nothing"  // the zero value of the phase's input type
 	FromTrigger  Source = "trigger"  // the payload that started the iteration
 	FromPhase    Source = "phase"    // the output of an earlier phase
-	FromDecision Source = "decision" // the value that a route phase chose for its target
+	FromDecision Source = "decision" // the value that a route phase chose for its target, which is what a route phase hands on
 	FromOutcome  Source = "outcome"  // an OutcomeSignal and the act's value
 	FromSignal   Source = "signal"   // the payload of an awaited token
 )

@@ -24,11 +24,15 @@ func TestCompileReportsEveryFault(t *testing.T) {
 		inner other acme.debate`)
 	require.NoError(t, err)
 	m.Phases[0].TimeoutMS = -1
+	m.Phases = append(m.Phases, manifest.Phase{Kind: manifest.KindAct})
+	m.Nesting.InnerLoops = append(m.Nesting.InnerLoops, manifest.InnerLoop{LoopID: "acme.inner"})
 	_, err = machine.Compile(m, machine.Settings{MaxRuns: -1})
 	for _, want := range []string{
 		"loop acme.test",
 		"max_runs -1 is negative",
 		`phases[1] has the id "read" of phases[0]`,
+		"phases[4] has no id",
+		"inner loop acme.inner: ",
 		`inner loop acme.debate is triggered by phase "other"`,
 		`phase read: inputs.from names phase "raed"`,
 		`phase read leads to "nowhere"`,

@@ -111,11 +111,8 @@ func (m *Machine) starved(i int) *Failure {
 		}
 		return failuref(CodeNoInput, "phase %s takes its input from %s, and nothing of it is available", p.id, strings.Join(wants, "|"))
 	}
-	before := &m.plan.phases[m.state.Previous]
-	if before.routes {
-		return failuref(CodeNoInput, "phase %s takes what phase %s chose for it, and that chose no value", p.id, before.id)
-	}
-	return failuref(CodeNoInput, "phase %s takes the output of phase %s, which has none", p.id, before.id)
+	before := &m.plan.phases[m.state.Previous] // a route phase: of any other there is an output
+	return failuref(CodeNoInput, "phase %s takes what phase %s chose for it, and that chose no value", p.id, before.id)
 }
 
 // fill writes the input of a run into a command.

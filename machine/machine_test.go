@@ -110,6 +110,15 @@ func TestDoneRefusesOtherOutcomes(t *testing.T) {
 	require.NoError(t, m.Done(wait.ID, machine.Result{Time: start, Outcome: outcome("mine")}))
 }
 
+func TestDoneRefusesAnEscalationThatFailedAndResumes(t *testing.T) {
+	plan := compile(t, "phase reply act fail=escalate", machine.Settings{})
+	m, c := at(t, plan, machine.Trigger{Phase: "reply", Payload: machine.Of("x")}, machine.OpRunPhase, "reply")
+	failed := &machine.Failure{Code: machine.CodeError, Text: "no"}
+	require.NoError(t, m.Done(c.ID, machine.Result{Time: start, Failure: failed}))
+	err := m.Done(m.Next()[0].ID, machine.Result{Time: start, Failure: failed, Resume: true})
+	require.ErrorIs(t, err, machine.ErrResult)
+}
+
 func TestDoneRefusesStaleIDs(t *testing.T) {
 	plan := compile(t, "phase read retrieve", machine.Settings{})
 	m, c := at(t, plan, machine.Trigger{Phase: "read", Payload: machine.Of("x")}, machine.OpRunPhase, "read")

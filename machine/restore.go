@@ -73,6 +73,11 @@ func (m *Machine) checkState() error {
 	case s.Act.Act != nil && !m.has(s.Act.Phase):
 		return fmt.Errorf("no phase has the position %d", s.Act.Phase)
 	}
+	for n := range s.Phases {
+		if s.Phases[n].Runs < 0 {
+			return fmt.Errorf("phase %s ran %d times", m.plan.phases[n].id, s.Phases[n].Runs)
+		}
+	}
 	for n := range s.Memo {
 		if !m.has(s.Memo[n].Phase) {
 			return fmt.Errorf("no phase has the position %d", s.Memo[n].Phase)

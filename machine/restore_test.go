@@ -109,6 +109,7 @@ func TestRestoreRefusesWhatNoMachineWrote(t *testing.T) {
 		"previous above":         {running, func(s *machine.Snapshot) { s.Previous = 2 }},
 		"act of no phase":        {running, func(s *machine.Snapshot) { s.Act.Phase = -1 }},
 		"memo of no phase":       {running, func(s *machine.Snapshot) { s.Memo = []machine.Remembered{{Phase: 2}} }},
+		"runs below zero":        {running, func(s *machine.Snapshot) { s.Phases[0].Runs = -1 }},
 		"run of no phase":        {running, func(s *machine.Snapshot) { s.Active[0].Phase = 2 }},
 		"input of no phase":      {running, func(s *machine.Snapshot) { s.Active[0].From = -1 }},
 		"unknown source":         {running, func(s *machine.Snapshot) { s.Active[0].Source = "air" }},
@@ -144,10 +145,12 @@ func changeRecord(s *machine.Snapshot, change func(*machine.Record)) {
 	s.Active[0].Record = &r
 }
 
+const fuzzedLoop = twoPhases + " fail=retry\nphase tidy consolidate idempotent\nphase pick route next=score,tidy"
+
 // FuzzRestore reads snapshots that nobody wrote: one that is accepted must run to
 // its end.
 func FuzzRestore(f *testing.F) {
-	plan := compile(f, twoPhases+" fail=retry\nphase tidy consolidate idempotent\nphase pick route next=score,tidy", machine.Settings{MaxRuns: 2})
+	plan := compile(f, fuzzedLoop, machine.Settings{MaxRuns: 2})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var s machine.Snapshot
 		if json.Unmarshal([]byte(strings.ReplaceAll(string(text), "PLAN", string(plan.Digest()))), &s) != nil {

@@ -1,0 +1,237 @@
+package pulse
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/opensentience/pulse-go/internal/expr"
+	"github.com/opensentience/pulse-go/manifest"
+	"github.com/opensentience/pulse-go/substrate"
+)
+
+// checkManifest validates the manifest itself; nothing else makes sense if it
+// fails.
+func (b *builder) checkManifest() bool {
+	errs := manifest.Validate(b.m, manifest.Options{Aliases: b.cfg.Settings.Aliases}).Errors()
+	for _, is := range errs {
+		b.add(Fault{Code: "manifest." + string(is.Code), Pointer: is.Pointer, Message: is.Message, Err: manifest.Issues{is}})
+	}
+	return len(errs) == 0
+}
+
+// checkSubstrates: the four required slots, and whatever the phases need of them
+// (OS-010 §3.4, C-012).
+func (b *builder) checkSubstrates(l *Loop) {
+	if isNil(b.cfg.Substrates) {
+		b.addf("substrates.nil", "", "/substrates", "Config.Substrates is nil: give a substrate.Set or a Resolver")
+		return
+	}
+	set, fixed := b.resolved()
+	if fixed {
+		for _, f := range l.checkSet(set) {
+			b.add(f)
+		}
+		l.set = &set
+	}
+	for i := range l.phases {
+		p := &l.phases[i]
+		if p.decl.OnFailure != manifest.FailRollback || p.binding == nil || p.undo != nil || b.transactional(set) {
+			continue
+		}
+		b.addf("rollback.undo", p.id, pointer(i)+"/on_failure", "rollback needs an Undo of its binding, or a substrate with transactions (C-041)")
+	}
+}
+
+// transactional reports whether some slot undoes what a failed phase did.
+func (b *builder) transactional(set substrate.Set) bool {
+	if len(b.cfg.Settings.Transactional) > 0 {
+		return true
+	}
+	for _, slot := range slotNames {
+		if _, ok := set.Member(slot).(substrate.Transactor); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// checkSet holds a set against what the manifest needs.
+func (l *Loop) checkSet(set substrate.Set) []Fault {
+	var faults []Fault
+	add := func(code, phase, at, format string, args ...any) {
+		faults = append(faults, Fault{Code: code, Phase: phase, Pointer: at, Message: fmt.Sprintf(format, args...)})
+	}
+	if err := set.Validate(); err != nil {
+		faults = append(faults, Fault{Code: "substrates.host", Message: err.Error(), Err: err})
+	}
+	for _, op := range []substrate.Operation{substrate.OpCheckPolicy, substrate.OpAppendEvent, substrate.OpPermissionCheck} {
+		if !set.Supports(op) {
+			add("substrates.missing", "", "/substrates/"+string(op.Slot()), "the engine itself calls %s, which the substrates do not offer: set substrate.Set.%s", op, member(op.Slot()))
+		}
+	}
+	if isNil(set.Memory) {
+		add("substrates.missing", "", "/substrates/memory", "no memory is given: set substrate.Set.Memory")
+	}
+	for i := range l.phases {
+		d := l.phases[i].decl
+		if d.Kind == manifest.KindRetrieve && !isNil(set.Memory) && !set.Supports(substrate.OpRetrieveContext) {
+			add("substrates.operation", d.ID, pointer(i), "a retrieve phase needs %s, which the memory does not offer", substrate.OpRetrieveContext)
+		}
+		if d.Effects == nil {
+			continue
+		}
+		for _, op := range slices.Concat(d.Effects.Calls, d.Effects.Mutates) {
+			if strings.HasPrefix(op, "body.") {
+				continue // a body is bound to phases, not to a slot (C-099)
+			}
+			if !set.Supports(substrate.Operation(op)) {
+				add("substrates.operation", d.ID, pointer(i)+"/effects", "its effects declare %s, which the substrates do not offer", op)
+			}
+		}
+	}
+	for _, slot := range l.cfg.Settings.Transactional {
+		if _, ok := set.Member(slot).(substrate.Transactor); !ok {
+			add("substrates.transaction", "", "/substrates/"+string(slot), "Settings.Transactional names %s, whose substrate has no transactions", slot)
+		}
+	}
+	return faults
+}
+
+func member(s substrate.Slot) string { return strings.ToUpper(string(s[:1])) + string(s[1:]) }
+
+// checkGraph: an iteration can reach the closure (OS-010 §1.1).
+func (b *builder) checkGraph(l *Loop) {
+	var entries []string
+	for _, p := range b.m.Entries(l.cfg.Settings.Aliases) {
+		entries = append(entries, p.ID)
+	}
+	from := b.m.Closure.FromPhase
+	if !slices.Contains(entries, from) && !b.reaches(entries, from) {
+		b.addf("closure.unreachable", from, "/closure/from_phase", "no way leads from the entry %s to it, so the loop never closes", strings.Join(entries, ", "))
+	}
+	b.checkPredicates(l)
+}
+
+// checkPredicates: the paths of emit conditions and triggers exist in the JSON
+// of the Go types that they are evaluated over (C-059).
+func (b *builder) checkPredicates(l *Loop) {
+	for i := range b.m.Connections {
+		cn := &b.m.Connections[i]
+		j, ok := l.index[cn.EmitPhase]
+		if !ok || cn.EmitCondition == "" {
+			continue
+		}
+		for _, c := range l.phases[j].connections {
+			if t, known := canonicalTypes[c.token]; known && c.id == cn.ID && c.condition != nil {
+				b.checkPaths(l, c.condition, cn.EmitPhase, fmt.Sprintf("/connections/%d/emit_condition", i), t)
+			}
+		}
+	}
+	for i := range l.phases {
+		p := &l.phases[i]
+		if p.binding == nil {
+			continue
+		}
+		for _, t := range p.triggers {
+			if t.condition != nil {
+				b.checkPaths(l, t.condition, p.id, fmt.Sprintf("/nesting/inner_loops/%d/trigger", t.inner), p.binding.out, topologyType)
+			}
+		}
+	}
+}
+
+func (b *builder) checkPaths(l *Loop, e *expr.Expr, phase, at string, types ...reflect.Type) {
+	for _, path := range e.Paths() {
+		if _, host := l.cfg.Settings.Vars[path[0]]; host || b.has(path, types) {
+			continue
+		}
+		b.addf("predicate.path", phase, at, "the predicate reads %s, which neither %v nor Settings.Vars has", strings.Join(path, "."), types)
+	}
+}
+
+func (b *builder) has(path []string, types []reflect.Type) bool {
+	switch path[0] {
+	case "kappa":
+		path = append([]string{"max_kappa"}, path[1:]...)
+	case "outcome":
+		path = append([]string{"status"}, path[1:]...)
+	case "topology":
+		if len(path) > 1 {
+			return b.has(path[1:], []reflect.Type{topologyType})
+		}
+	}
+	for _, t := range types {
+		if jsonHas(t, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// jsonHas reports whether the JSON of a type can have a path. Maps, interfaces
+// and types that marshal themselves may have any.
+func jsonHas(t reflect.Type, path []string) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case len(path) == 0, t == decisionType, t.Kind() == reflect.Interface, t.Kind() == reflect.Map:
+		return true
+	case reflect.PointerTo(t).Implements(marshalerType):
+		return true
+	case t.Kind() != reflect.Struct:
+		return false
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		if name == path[0] && jsonHas(f.Type, path[1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// nearest suggests the id that is a letter or two away.
+func nearest(id string, ids []string) string {
+	best, at := "", 3
+	for _, c := range ids {
+		if d := distance(id, c); d < at {
+			best, at = c, d
+		}
+	}
+	if best == "" {
+		return ": it has " + strings.Join(ids, ", ")
+	}
+	return "; did you mean " + best + "?"
+}
+
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 64
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost++
+			}
+			diag = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diag+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,222 @@
+package pulse
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/opensentience/pulse-go/journal"
+	"github.com/opensentience/pulse-go/machine"
+	"github.com/opensentience/pulse-go/substrate"
+	"github.com/opensentience/pulse-go/token"
+)
+
+// performCommit ends a phase: its record is journaled, its transactions are
+// committed, its transition is audited. Only then are its outputs visible
+// (OS-010 §5.1, §7.3). Each step is tried again without running the phase again.
+func (r *run) performCommit(cmd *machine.Command) (machine.Result, error, verdict) {
+	rec := cmd.Record
+	p := &r.loop.phases[r.loop.index[rec.Phase]]
+	c := r.last
+	if c != nil && (c.phase != p || c.cmd.Run != rec.Run) {
+		c = nil // the phase ended without an attempt
+	}
+	if r.loop.durable && rec.Seq != r.recorded {
+		if err := r.save(machine.Running, rec, nil); err != nil {
+			return machine.Result{}, err, proceed
+		}
+		r.recorded = rec.Seq
+	}
+	if c != nil && rec.Ended == machine.EndedCompleted && len(c.txs) > 0 {
+		if err := r.persist(c.commit); err != nil {
+			return machine.Result{}, err, proceed
+		}
+	}
+	ev := r.transition(p, c, rec)
+	if err := r.append(&ev, c); err != nil {
+		return machine.Result{}, err, proceed
+	}
+	return machine.Result{Time: ev.Timestamp}, nil, proceed
+}
+
+// transition is the one transition event of a phase that ended (C-087).
+func (r *run) transition(p *phase, c *Call, rec *machine.Record) substrate.AuditEvent {
+	ev := r.event(substrate.ClassTransition, "phase."+string(rec.Ended), p, rec.Attempts, rec.Signature)
+	ev.EventID = r.eventID("transition", p.id, rec.Run, 0, 0)
+	ev.Outcome = string(rec.Ended)
+	if c != nil {
+		ev.SpanID = c.spanID
+	}
+	if p.routes && rec.Ended == machine.EndedCompleted {
+		ev.EventType = "phase.routed"
+		ev.Attributes = append(ev.Attributes, substrate.Attribute{Name: "to", Value: rec.Decision.To})
+		if rec.Decision.Deliberate {
+			ev.Attributes = append(ev.Attributes, substrate.Attribute{Name: "decision", Value: "deliberate"})
+		}
+	}
+	if act := rec.Act; act != nil {
+		ev.CausalParentIDs = act.CausalParentIDs
+		ev.Outcome = string(act.Status)
+		if act.Pending {
+			ev.Outcome = "pending"
+		}
+		ev.Attributes = append(ev.Attributes, substrate.Attribute{Name: "action_id", Value: act.ActionID})
+	}
+	if rec.Failure != nil {
+		ev.Attributes = append(ev.Attributes, substrate.Attribute{Name: "failure", Value: string(rec.Failure.Code)})
+	}
+	if rec.Remembered {
+		ev.Attributes = append(ev.Attributes, substrate.Attribute{Name: "remembered", Value: "true"})
+	}
+	return ev
+}
+
+// release makes what a phase produced available: what it learned to the phases
+// after it, and its emissions to the audit.
+func (r *run) release(rec *machine.Record) verdict {
+	c := r.last
+	if rec.Ended == machine.EndedFailed {
+		r.failed = rec
+	}
+	r.observe(Event{Kind: EventRecord, Phase: rec.Phase, Attempt: rec.Attempts, Record: rec})
+	r.loop.metrics.phase(r, c, rec)
+	if c == nil || c.phase.id != rec.Phase || rec.Ended != machine.EndedCompleted {
+		return proceed
+	}
+	r.retrieved = append(r.retrieved, c.retrieved...)
+	if len(c.topos) > 0 {
+		r.topos = c.topos
+	}
+	if len(c.found) > 0 {
+		r.delibs = c.found
+	}
+	if err := r.emitOwn(c, rec); err != nil {
+		return r.interrupt(err)
+	}
+	for i := range c.emissions {
+		if err := r.unrouted(c, &c.emissions[i]); err != nil {
+			return r.interrupt(err)
+		}
+	}
+	return proceed
+}
+
+// emitOwn adds what the engine itself emits for a phase: the outcome of an act
+// when its learn phase is complete (OS-010 §6.3), and under 0.2 the request of a
+// decision to deliberate.
+func (r *run) emitOwn(c *Call, rec *machine.Record) error {
+	var own []token.Token
+	if o := c.cmd.Input.Outcome; o != nil && c.phase.learns {
+		s := *o
+		s.TraceID = r.trigger.TraceID
+		own = append(own, s)
+	}
+	if d := rec.Decision; d != nil && d.Deliberate && r.loop.minor >= 2 {
+		own = append(own, r.deliberationRequest(c, rec))
+	}
+	for _, t := range own {
+		e, err := r.loop.emission(c.phase, t)
+		if err != nil {
+			return err
+		}
+		c.emitted++
+		e.ordinal = c.emitted
+		c.emissions = append(c.emissions, e)
+	}
+	return nil
+}
+
+// unrouted audits an emission of a loop that belongs to no group: one event for
+// each connection that carries it, or one that says that none does (C-073).
+func (r *run) unrouted(c *Call, e *emission) error {
+	ev := r.event(substrate.ClassSignal, "signal.unrouted", c.phase, c.cmd.Attempt, c.sig)
+	ev.SpanID = c.spanID
+	for i := 0; i == 0 || i < len(e.connections); i++ {
+		ev.EventID = r.eventID(ev.EventType, c.phase.id, c.cmd.Run, e.ordinal, i)
+		ev.Attributes = substrate.Attributes{{Name: "token", Value: string(e.name)}}
+		if i < len(e.connections) {
+			ev.Attributes = append(ev.Attributes, substrate.Attribute{Name: "connection", Value: e.connections[i]})
+		}
+		if err := r.append(&ev, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save writes the iteration's state to the journal.
+func (r *run) save(s machine.Status, rec *machine.Record, in *journal.Intent) error {
+	e := r.entry(s, rec, in)
+	if err := r.persist(func(ctx context.Context) error { return r.loop.journal.Commit(ctx, e) }); err != nil {
+		return err
+	}
+	r.seq = e.Sequence
+	r.snapped = true
+	return nil
+}
+
+func (r *run) entry(s machine.Status, rec *machine.Record, in *journal.Intent) journal.Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return journal.Entry{
+		Workspace: r.trigger.Workspace, Loop: r.base.Loop, Version: r.base.LoopVersion, Iteration: r.id,
+		Sequence: r.seq + 1, Status: s, Intent: in, Record: rec, Snapshot: r.m.Snapshot(),
+	}
+}
+
+// intent journals that an act is about to happen; it is tried once, inside the
+// attempt.
+func (r *run) intent(ctx context.Context, in *journal.Intent) error {
+	e := r.entry(machine.Running, nil, in)
+	if err := guard(func() error { return r.loop.journal.Commit(ctx, e) }); err != nil {
+		return errors.Join(errors.New("journal the intent"), err)
+	}
+	r.seq = e.Sequence
+	r.snapped = true
+	return nil
+}
+
+// await looks for a signal that came early; without one the iteration suspends:
+// its state goes to the journal and nothing waits (C-046).
+func (r *run) await(cmd *machine.Command) (machine.Result, error, verdict) {
+	if err := r.save(machine.Suspended, nil, nil); err != nil {
+		return machine.Result{}, err, proceed
+	}
+	key := waitKey{workspace: r.trigger.Workspace, token: cmd.Await.Token, action: cmd.Await.ActionID}
+	s, early := r.loop.waits.await(key, r.id, cmd.Await.Deadline)
+	if !early {
+		return machine.Result{}, nil, r.finish(machine.Suspended, nil)
+	}
+	if err := r.consumed(cmd, s); err != nil {
+		return machine.Result{}, err, proceed
+	}
+	return machine.Result{Time: time.Now(), Outcome: s}, nil, proceed
+}
+
+// consumed audits that a signal was taken.
+func (r *run) consumed(cmd *machine.Command, s *token.OutcomeSignal) error {
+	p := &r.loop.phases[r.loop.index[cmd.Await.Phase]]
+	ev := r.event(substrate.ClassSignal, "signal.consumed", p, 0, r.lastSig)
+	ev.EventID = r.eventID(ev.EventType, p.id, cmd.Run, 0, 0)
+	ev.Outcome = string(s.Status)
+	ev.Attributes = substrate.Attributes{{Name: "token", Value: string(cmd.Await.Token)}, {Name: "action_id", Value: s.ActionID}}
+	return r.append(&ev, nil)
+}
+
+// deliberationRequest asks for the deliberation that a route phase decided for
+// (v0.2 token canon).
+func (r *run) deliberationRequest(c *Call, rec *machine.Record) token.DeliberationRequest {
+	req := token.DeliberationRequest{
+		Header:    token.Header{TraceID: r.trigger.TraceID},
+		RequestID: "dlb:" + r.id + ":" + rec.Phase + ":" + strconv.Itoa(rec.Run),
+		Topology:  token.TopologyContext{Routing: token.RoutingFast},
+		Question:  c.phase.decl.Description,
+	}
+	if n := len(r.topos); n > 0 {
+		req.Topology = *r.topos[n-1]
+	}
+	quorum := r.loop.plan.Settings().Quorum
+	req.QuorumThreshold = &quorum
+	return req
+}

@@ -1,0 +1,161 @@
+package pulse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/opensentience/pulse-go/journal"
+	"github.com/opensentience/pulse-go/machine"
+	"github.com/opensentience/pulse-go/signature"
+	"github.com/opensentience/pulse-go/substrate"
+	"github.com/opensentience/pulse-go/token"
+)
+
+// Deliver hands the loop the outcome of an action that was pending (C-046). The
+// iteration that waits for it is resumed and run until it ends or suspends
+// again, and returned as by [PhaseID.Enter].
+//
+// An outcome that comes before its iteration waits is kept: Deliver gives a nil
+// iteration and no error. One that comes a second time gives the iteration and
+// [ErrDuplicate], one that comes after the wait was over the iteration and
+// [ErrLate]; both are audited and change nothing. Only the workspace of the
+// trigger counts.
+func (l *Loop) Deliver(ctx context.Context, t Trigger, s token.OutcomeSignal) (*Iteration, error) {
+	workspace, err := l.workspace(t.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if s.Timestamp.IsZero() {
+		s.Timestamp = time.Now().UTC()
+	}
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("pulse: loop %s: deliver: %w", l.manifest.LoopID, err)
+	}
+	l.expire(ctx, workspace)
+	key := waitKey{workspace: workspace, token: token.OutcomeSignalName, action: s.ActionID}
+	was, err := l.waits.deliver(key, &s, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("pulse: loop %s: deliver: %w", l.manifest.LoopID, err)
+	}
+	switch was.state {
+	case waitUnknown:
+		return nil, l.auditSignal(ctx, workspace, "signal.received", &s)
+	case waitOpen:
+		it, err := l.wake(ctx, key, was, machine.Result{Outcome: &s})
+		if it == nil {
+			l.waits.reopen(key, was)
+		}
+		return it, err
+	case waitOver:
+		return was.ended, errors.Join(fmt.Errorf("%w: action %s", ErrLate, s.ActionID), l.auditSignal(ctx, workspace, "signal.late", &s))
+	default:
+		return was.ended, errors.Join(fmt.Errorf("%w: action %s", ErrDuplicate, s.ActionID), l.auditSignal(ctx, workspace, "signal.duplicate", &s))
+	}
+}
+
+// expire resumes the iterations of a workspace whose wait is over.
+func (l *Loop) expire(ctx context.Context, workspace string) {
+	for key, was := range l.waits.overdue(workspace, time.Now()) {
+		it, err := l.wake(ctx, key, was, machine.Result{Expired: true})
+		if it == nil {
+			l.waits.reopen(key, was)
+		}
+		if err != nil {
+			l.log(ctx, "an expired wait", err)
+		}
+	}
+}
+
+// wake resumes a suspended iteration with the answer to its await.
+func (l *Loop) wake(ctx context.Context, key waitKey, was wait, res machine.Result) (*Iteration, error) {
+	e, err := l.journal.Load(ctx, key.workspace, was.iteration)
+	if err != nil {
+		return nil, fmt.Errorf("pulse: loop %s: iteration %s: %w", l.manifest.LoopID, was.iteration, err)
+	}
+	it, err := l.resume(ctx, e, &res)
+	if it != nil {
+		l.waits.settled(key, it)
+	}
+	return it, err
+}
+
+// Resume goes on with an iteration that was interrupted, here or in another
+// process, and returns it as [PhaseID.Enter] does. A suspended one is left to
+// [Loop.Deliver]. The entry must come from the loop's own journal and manifest:
+// anything else is [ErrPlanChanged].
+func (l *Loop) Resume(ctx context.Context, e journal.Entry) (*Iteration, error) {
+	return l.resume(ctx, e, nil)
+}
+
+func (l *Loop) resume(ctx context.Context, e journal.Entry, res *machine.Result) (*Iteration, error) {
+	if e.Loop != l.manifest.LoopID {
+		return nil, fmt.Errorf("%w: the entry is of loop %s, not %s", ErrPlanChanged, e.Loop, l.manifest.LoopID)
+	}
+	m, err := machine.Restore(l.plan, e.Snapshot)
+	if errors.Is(err, machine.ErrPlanChanged) {
+		err = fmt.Errorf("%w: loop %s: iteration %s: %w", ErrPlanChanged, e.Loop, e.Iteration, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	leave := func() {}
+	if !l.immediate || e.Status != machine.Suspended { // else it kept its place
+		if err := l.gate.enter(ctx, e.Workspace); err != nil {
+			return nil, fmt.Errorf("pulse: loop %s: %w", l.manifest.LoopID, err)
+		}
+		leave = func() { l.gate.leave(e.Workspace) }
+	}
+	r, err := l.newRun(ctx, e.Iteration, e.Snapshot.Trigger, m)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	r.seq, r.snapped = e.Sequence, true
+	if e.Record != nil {
+		r.recorded = e.Record.Seq
+	}
+	if res == nil {
+		return r.drive(machine.Command{}, nil)
+	}
+	cmd := m.Next()[0]
+	if cmd.Op != machine.OpAwait {
+		leave()
+		return nil, fmt.Errorf("pulse: loop %s: iteration %s does not wait", e.Loop, e.Iteration)
+	}
+	if res.Outcome != nil {
+		if err := r.consumed(&cmd, res.Outcome); err != nil {
+			leave()
+			return nil, err
+		}
+	}
+	res.Time = time.Now()
+	return r.drive(cmd, res)
+}
+
+// auditSignal records what became of a signal outside an iteration.
+func (l *Loop) auditSignal(ctx context.Context, workspace, typ string, s *token.OutcomeSignal) error {
+	set, err := l.resolve(ctx, workspace)
+	if err != nil {
+		return err
+	}
+	sig, err := signature.Of(workspace, s)
+	if err != nil {
+		return err
+	}
+	o := substrate.Origination{
+		Workspace: workspace, Actor: l.cfg.Actor, TraceID: s.TraceID, Loop: l.manifest.LoopID, LoopVersion: l.manifest.Version,
+		Signature: sig, Engine: true,
+	}
+	ev := substrate.AuditEvent{
+		Class: substrate.ClassSignal, EventType: typ, EventID: newID(),
+		WorkspaceID: workspace, LoopID: o.Loop, LoopVersion: o.LoopVersion, PhaseID: l.learner,
+		TraceID: s.TraceID, Timestamp: time.Now(), Signature: sig, Outcome: string(s.Status),
+		Attributes: substrate.Attributes{{Name: "token", Value: string(token.OutcomeSignalName)}, {Name: "action_id", Value: s.ActionID}},
+	}
+	return guard(func() error {
+		_, err := set.Audit.AppendEvent(ctx, substrate.AppendEventRequest{Origination: o, Event: ev})
+		return err
+	})
+}

@@ -1,0 +1,369 @@
+package pulse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/opensentience/pulse-go/invariant"
+	"github.com/opensentience/pulse-go/substrate"
+	"github.com/opensentience/pulse-go/token"
+)
+
+const (
+	slotMemory = iota
+	slotPolicy
+	slotAudit
+	slotAuth
+	slotTime
+	slots
+)
+
+var slotNames = [slots]substrate.Slot{
+	substrate.SlotMemory, substrate.SlotPolicy, substrate.SlotAudit, substrate.SlotAuth, substrate.SlotTime,
+}
+
+func slotOf(op substrate.Operation) int {
+	return slices.Index(slotNames[:], op.Slot())
+}
+
+// Handles gives substrates that resolve from the context of each call: build a
+// handler with them once and it works in every phase, of every loop and
+// workspace. Outside a phase they answer [ErrNoCall]; a unit test passes the
+// handler a substrate of its own instead.
+//
+// A handle is narrowed by the phase's role (a retrieve or route phase only reads;
+// C-091 for learn), fills the call context of each request, and is closed when
+// the attempt is over.
+func Handles() substrate.Set {
+	return substrate.Set{
+		Memory: memoryHandle{}, Policy: policyHandle{}, Audit: auditHandle{}, Auth: authHandle{}, Time: timeHandle{},
+	}
+}
+
+// opened is a substrate call under way.
+type opened struct {
+	c       *Call
+	ctx     context.Context
+	set     *substrate.Set
+	op      substrate.Operation
+	slot    int
+	mutates bool
+	index   int // in c.calls
+	orig    substrate.Origination
+}
+
+// open admits a call through a handle: the attempt is not over, the role may,
+// and no call of an earlier attempt is under way on the slot.
+func open(ctx context.Context, op substrate.Operation) (opened, error) {
+	c, err := CallFrom(ctx)
+	if err != nil {
+		return opened{}, fmt.Errorf("%s: %w", op, err)
+	}
+	return c.open(ctx, op, op.Mutates(), substrate.Allowed(c.phase.role, op))
+}
+
+func (c *Call) open(ctx context.Context, op substrate.Operation, mutates bool, refusal error) (opened, error) {
+	slot := slotOf(op)
+	if refusal != nil {
+		c.mu.Lock()
+		c.calls = append(c.calls, invariant.Call{Operation: op, Mutates: mutates, Refused: true})
+		c.mu.Unlock()
+		return opened{}, refusal
+	}
+	for _, earlier := range c.run.over {
+		if err := earlier.quiet(ctx, slot); err != nil {
+			return opened{}, fmt.Errorf("pulse: %s: %w", op, err)
+		}
+	}
+	c.mu.Lock()
+	if c.isOver() {
+		c.mu.Unlock()
+		return opened{}, c.overError(string(op))
+	}
+	c.ordinal++
+	o := opened{c: c, ctx: ctx, set: c.run.set, op: op, slot: slot, mutates: mutates, index: len(c.calls)}
+	o.orig = c.origination(c.ordinal)
+	c.inflight[slot]++
+	c.calls = append(c.calls, invariant.Call{Operation: op, Mutates: mutates, UnderWay: true})
+	c.mu.Unlock()
+	tx, err := c.begin(ctx, slot, mutates)
+	if err != nil {
+		o.leave(nil, &err)
+		return opened{}, err
+	}
+	o.orig.Transaction = tx
+	return o, nil
+}
+
+// leave ends a call: a panic of the substrate becomes an error, a mutation is
+// audited before its handle returns (OS-010 §7.3), and what came back is noted
+// for the invariants.
+func (o *opened) leave(rc *substrate.Receipt, err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{Value: v, Stack: debug.Stack()}
+	}
+	c := o.c
+	c.mu.Lock()
+	late := c.isOver()
+	c.mu.Unlock()
+	audited := false
+	if o.mutates && *err == nil {
+		ae := c.auditMutation(o, rc, late)
+		audited = ae == nil
+		if ae != nil {
+			*err = ae
+			c.spoil(ae)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call := &c.calls[o.index]
+	call.UnderWay, call.Audited = false, audited
+	if rc != nil && *err == nil {
+		call.Echoes, call.EchoedTrace = true, rc.TraceID
+	}
+	c.inflight[o.slot]--
+	if c.idle != nil && !c.busy() {
+		close(c.idle)
+		c.idle = nil
+	}
+}
+
+// spoil makes sure that the attempt cannot succeed any more.
+func (c *Call) spoil(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.broken == nil {
+		c.broken = err
+	}
+}
+
+type memoryHandle struct{}
+
+func (memoryHandle) RetrieveContext(ctx context.Context, req substrate.RetrieveContextRequest) (resp substrate.RetrieveContextResponse, err error) {
+	o, err := open(ctx, substrate.OpRetrieveContext)
+	if err != nil {
+		return resp, err
+	}
+	defer o.leave(nil, &err)
+	req.Origination = o.orig
+	resp, err = o.set.Memory.RetrieveContext(ctx, req)
+	if err == nil {
+		o.c.saw(resp.Nodes, &resp.Topology)
+	}
+	return resp, err
+}
+
+func (memoryHandle) TopologyAnalyze(ctx context.Context, req substrate.TopologyAnalyzeRequest) (t token.TopologyContext, err error) {
+	o, err := open(ctx, substrate.OpTopologyAnalyze)
+	if err != nil {
+		return t, err
+	}
+	defer o.leave(nil, &err)
+	req.Origination = o.orig
+	t, err = o.set.Memory.TopologyAnalyze(ctx, req)
+	if err == nil {
+		o.c.saw(nil, &t)
+	}
+	return t, err
+}
+
+// saw keeps what a phase learned of the memory: κ counts as received when it
+// came back through a handle, and retrieved nodes are the default parents of an
+// act (C-092).
+func (c *Call) saw(nodes []substrate.Node, t *token.TopologyContext) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range nodes {
+		c.retrieved = append(c.retrieved, nodes[i].ID)
+	}
+	if t.MaxKappa > 0 || len(t.SCCs) > 0 || len(t.Nodes) > 0 {
+		seen := *t
+		c.topos = append(c.topos, &seen)
+	}
+}
+
+func (memoryHandle) StoreNode(ctx context.Context, req substrate.StoreNodeRequest) (rc substrate.Receipt, err error) {
+	o, err := open(ctx, substrate.OpStoreNode)
+	if err != nil {
+		return rc, err
+	}
+	defer o.leave(&rc, &err)
+	req.Origination = o.orig
+	return o.set.Memory.StoreNode(ctx, req)
+}
+
+func (memoryHandle) StoreEdge(ctx context.Context, req substrate.StoreEdgeRequest) (rc substrate.Receipt, err error) {
+	o, err := open(ctx, substrate.OpStoreEdge)
+	if err != nil {
+		return rc, err
+	}
+	defer o.leave(&rc, &err)
+	req.Origination = o.orig
+	return o.set.Memory.StoreEdge(ctx, req)
+}
+
+func (memoryHandle) LearnFromOutcome(ctx context.Context, req substrate.LearnFromOutcomeRequest) (resp substrate.LearnFromOutcomeResponse, err error) {
+	o, err := open(ctx, substrate.OpLearnFromOutcome)
+	if err != nil {
+		return resp, err
+	}
+	defer o.leave(&resp.Receipt, &err)
+	o.c.attributed(o.index, req.Signal.CausalParentIDs)
+	req.Origination = o.orig
+	return o.set.Memory.LearnFromOutcome(ctx, req)
+}
+
+func (c *Call) attributed(index int, parents []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[index].Parents = append([]string{}, parents...)
+}
+
+func (memoryHandle) Consolidate(ctx context.Context, req substrate.ConsolidateRequest) (resp substrate.ConsolidateResponse, err error) {
+	o, err := open(ctx, substrate.OpConsolidate)
+	if err != nil {
+		return resp, err
+	}
+	defer o.leave(&resp.Receipt, &err)
+	req.Origination = o.orig
+	return o.set.Memory.Consolidate(ctx, req)
+}
+
+// Erase makes the memory handle an eraser; a memory without erasure answers
+// errors.ErrUnsupported (C-102).
+func (memoryHandle) Erase(ctx context.Context, req substrate.EraseRequest) (rc substrate.Receipt, err error) {
+	o, err := open(ctx, substrate.OpErase)
+	if err != nil {
+		return rc, err
+	}
+	defer o.leave(&rc, &err)
+	e, ok := o.set.Memory.(substrate.Eraser)
+	if !ok {
+		return rc, unsupported(substrate.OpErase)
+	}
+	req.Origination = o.orig
+	return e.Erase(ctx, req)
+}
+
+type policyHandle struct{}
+
+func (policyHandle) CheckPolicy(ctx context.Context, req substrate.CheckPolicyRequest) (v substrate.Verdict, err error) {
+	o, err := open(ctx, substrate.OpCheckPolicy)
+	if err != nil {
+		return v, err
+	}
+	defer o.leave(nil, &err)
+	req.Origination = o.orig
+	return o.set.Policy.CheckPolicy(ctx, req)
+}
+
+func (policyHandle) ComputeEffective(ctx context.Context, req substrate.ComputeEffectiveRequest) (p substrate.EffectivePolicy, err error) {
+	o, err := open(ctx, substrate.OpComputeEffective)
+	if err != nil {
+		return p, err
+	}
+	defer o.leave(nil, &err)
+	req.Origination = o.orig
+	return o.set.Policy.ComputeEffective(ctx, req)
+}
+
+type auditHandle struct{}
+
+// AppendEvent appends a foreign event. Its identity (workspace, loop, iteration,
+// trace) is the call's, whatever the event says.
+func (auditHandle) AppendEvent(ctx context.Context, req substrate.AppendEventRequest) (rc substrate.Receipt, err error) {
+	o, err := open(ctx, substrate.OpAppendEvent)
+	if err != nil {
+		return rc, err
+	}
+	o.mutates = false // the event is its own audit
+	defer o.leave(&rc, &err)
+	req.Origination = o.orig
+	o.c.own(&req.Event)
+	return o.set.Audit.AppendEvent(ctx, req)
+}
+
+func (auditHandle) QueryByTrace(ctx context.Context, req substrate.QueryByTraceRequest) (evs []substrate.AuditEvent, err error) {
+	o, err := open(ctx, substrate.OpQueryByTrace)
+	if err != nil {
+		return nil, err
+	}
+	defer o.leave(nil, &err)
+	req.Origination = o.orig
+	evs, err = o.set.Audit.QueryByTrace(ctx, req)
+	return slices.DeleteFunc(evs, func(e substrate.AuditEvent) bool { return e.WorkspaceID != o.orig.Workspace }), err
+}
+
+type authHandle struct{}
+
+func (authHandle) PermissionCheck(ctx context.Context, req substrate.PermissionCheckRequest) (v substrate.Verdict, err error) {
+	o, err := open(ctx, substrate.OpPermissionCheck)
+	if err != nil {
+		return v, err
+	}
+	defer o.leave(nil, &err)
+	req.Origination = o.orig
+	return o.set.Auth.PermissionCheck(ctx, req)
+}
+
+func (authHandle) AgentLifecycle(ctx context.Context, req substrate.AgentLifecycleRequest) (s substrate.LifecycleState, err error) {
+	o, err := open(ctx, substrate.OpAgentLifecycle)
+	if err != nil {
+		return s, err
+	}
+	defer o.leave(nil, &err)
+	req.Origination = o.orig
+	return o.set.Auth.AgentLifecycle(ctx, req)
+}
+
+type timeHandle struct{}
+
+func (timeHandle) AtTimescale(ctx context.Context, req substrate.AtTimescaleRequest) (s substrate.TimescaleState, err error) {
+	o, err := open(ctx, substrate.OpAtTimescale)
+	if err != nil {
+		return s, err
+	}
+	defer o.leave(nil, &err)
+	if o.set.Time == nil {
+		return s, unsupported(substrate.OpAtTimescale)
+	}
+	req.Origination = o.orig
+	return o.set.Time.AtTimescale(ctx, req)
+}
+
+func (timeHandle) Forecast(ctx context.Context, req substrate.ForecastRequest) (f substrate.Forecast, err error) {
+	o, err := open(ctx, substrate.OpForecast)
+	if err != nil {
+		return f, err
+	}
+	defer o.leave(nil, &err)
+	if o.set.Time == nil {
+		return f, unsupported(substrate.OpForecast)
+	}
+	req.Origination = o.orig
+	return o.set.Time.Forecast(ctx, req)
+}
+
+// Do performs one of the host's own operations (OS-010 §9, P-9-2) from inside a
+// phase, with the governance of every other substrate call.
+func (c *Call) Do(ctx context.Context, op substrate.Operation, req substrate.HostRequest) (resp substrate.HostResponse, err error) {
+	h, ok := c.run.set.HostOperation(op)
+	if !ok {
+		return resp, unsupported(op)
+	}
+	o, err := c.open(ctx, op, h.Mutates, substrate.AllowedHost(c.phase.role, h))
+	if err != nil {
+		return resp, err
+	}
+	defer o.leave(&resp.Receipt, &err)
+	req.Origination, req.Operation = o.orig, op
+	return h.Call(ctx, req)
+}
+
+func unsupported(op substrate.Operation) error {
+	return fmt.Errorf("%s: the host's substrates do not offer it: %w", op, errors.ErrUnsupported)
+}

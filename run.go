@@ -1,0 +1,298 @@
+package pulse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/opensentience/pulse-go/machine"
+	"github.com/opensentience/pulse-go/signature"
+	"github.com/opensentience/pulse-go/substrate"
+	"github.com/opensentience/pulse-go/token"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// run drives one iteration in this process. One goroutine, the runner, performs
+// the machine's commands and calls the phase functions; the goroutine that
+// entered the loop watches it. The runner is replaced only when a function does
+// not return after its time is over, or leaves by runtime.Goexit: whoever wins
+// the attempt's state owns the run from then on.
+type run struct {
+	loop    *Loop
+	id      string
+	trigger machine.Trigger
+	base    substrate.Origination // what all requests of the iteration share
+	set     *substrate.Set
+	ctx     context.Context // the caller's, with the iteration's span
+	span    trace.Span      // nil without a tracer
+	began   time.Time
+	closed  machine.Payload // closing output of the iteration before
+
+	mu sync.Mutex // guards m: phase functions read outputs through it
+	m  *machine.Machine
+
+	current  atomic.Pointer[Call] // the attempt under way
+	deadline *time.Timer          // fires when the attempt is overdue; nil if no phase has a timeout
+
+	// Owned by the runner.
+	last      *Call           // the attempt whose record comes next
+	over      []*Call         // attempts that left calls under way
+	seq       uint64          // of the journal
+	snapped   bool            // the journal knows the iteration
+	recorded  uint64          // the newest record in the journal
+	failed    *machine.Record // the phase that ended the iteration
+	seed      uint64          // of the jitter of writes
+	retrieved []string
+	topos     []*token.TopologyContext
+	delibs    []*token.DeliberationResult
+	entrySig  signature.Digest
+	lastSig   signature.Digest
+
+	done   chan struct{}
+	result *Iteration // set before done is closed
+}
+
+// verdict says what becomes of the runner after a command.
+type verdict uint8
+
+const (
+	proceed verdict = iota
+	stop            // the run is finished
+	lost            // another runner owns the run
+)
+
+// drive runs the iteration until it ends, suspends or is interrupted. A result
+// given answers the command given before anything else.
+func (r *run) drive(cmd machine.Command, res *machine.Result) (*Iteration, error) {
+	go r.steps(cmd, res, nil)
+	var overdue, grace <-chan time.Time
+	if r.deadline != nil {
+		overdue = r.deadline.C
+		defer r.deadline.Stop()
+	}
+	ended := r.ctx.Done()
+	for {
+		select {
+		case <-r.done:
+			return r.result, r.result.Err
+		case <-overdue:
+			if c := r.current.Load(); c != nil && c.overdue(time.Now()) {
+				r.abandon(c, c.timeoutFailure())
+			}
+		case <-ended:
+			ended = nil
+			t := time.NewTimer(r.loop.limits.Straggle)
+			defer t.Stop()
+			grace = t.C
+		case <-grace:
+			grace = nil
+			c := r.current.Load()
+			if c != nil && r.abandon(c, nil) {
+				continue
+			}
+			return r.stuck()
+		}
+	}
+}
+
+// stuck gives up on a runner that does not return from a substrate although its
+// context is over.
+func (r *run) stuck() (*Iteration, error) {
+	select {
+	case <-r.done:
+		return r.result, r.result.Err
+	case <-time.After(r.loop.limits.Straggle):
+	}
+	r.loop.strays.add(r, Straggler{Iteration: r.id, Workspace: r.trigger.Workspace, Since: time.Now()})
+	it := &Iteration{ID: r.id, Workspace: r.trigger.Workspace, TraceID: r.trigger.TraceID, Status: Interrupted, loop: r.loop}
+	it.Err = r.interruption(errors.New("a substrate has not returned"))
+	return it, it.Err
+}
+
+// abandon takes the run away from a function that does not return. With a
+// failure the run goes on with it; without one it is interrupted.
+func (r *run) abandon(c *Call, f *machine.Failure) bool {
+	if !c.state.CompareAndSwap(attemptActive, attemptAbandoned) {
+		return false
+	}
+	c.close()
+	r.loop.strays.add(c, Straggler{
+		Iteration: r.id, Workspace: r.trigger.Workspace, Phase: c.phase.id, Attempt: c.cmd.Attempt, Since: time.Now(),
+	})
+	go r.steps(c.cmd, &machine.Result{Time: time.Now(), Failure: f, Signature: c.sig}, c)
+	return true
+}
+
+// steps is the runner.
+func (r *run) steps(cmd machine.Command, res *machine.Result, abandoned *Call) {
+	clean := false
+	defer func() {
+		if !clean {
+			r.exited()
+		}
+	}()
+	if res != nil && r.answer(&cmd, res, abandoned) != proceed {
+		clean = true
+		return
+	}
+	for {
+		v := r.step()
+		if v != proceed {
+			break
+		}
+	}
+	clean = true
+}
+
+// step performs the next command.
+func (r *run) step() verdict {
+	r.mu.Lock()
+	cmds := r.m.Next()
+	if len(cmds) == 0 {
+		r.mu.Unlock()
+		return r.finish(r.m.Status(), nil)
+	}
+	cmd := cmds[0]
+	r.mu.Unlock()
+	switch cmd.Op {
+	case machine.OpRunPhase, machine.OpSleep, machine.OpBegin, machine.OpEscalate, machine.OpCompensate:
+		if r.ctx.Err() != nil {
+			return r.interrupt(nil)
+		}
+	}
+	res, err, v := r.perform(&cmd)
+	switch {
+	case v != proceed:
+		return v
+	case err != nil:
+		return r.interrupt(err)
+	}
+	return r.answer(&cmd, &res, nil)
+}
+
+// answer settles a performed command and reports it to the machine.
+func (r *run) answer(cmd *machine.Command, res *machine.Result, abandoned *Call) verdict {
+	if cmd.Op == machine.OpRunPhase {
+		c := r.current.Swap(nil)
+		if r.deadline != nil {
+			r.deadline.Stop()
+		}
+		if err := r.settle(c, res, abandoned != nil); err != nil {
+			return r.interrupt(err)
+		}
+		if r.ctx.Err() != nil && (res.Failure == nil && abandoned != nil || res.Failure != nil && res.Failure.Code != machine.CodeTimeout) {
+			return r.interrupt(nil) // the attempt does not count
+		}
+	}
+	r.mu.Lock()
+	err := r.m.Done(cmd.ID, *res)
+	r.mu.Unlock()
+	if err != nil {
+		return r.interrupt(err)
+	}
+	if cmd.Op == machine.OpCommit {
+		return r.release(cmd.Record)
+	}
+	return proceed
+}
+
+// exited takes over from a runner that host code left by runtime.Goexit.
+func (r *run) exited() {
+	pe := &PanicError{Stack: debug.Stack()}
+	c := r.current.Load()
+	if c == nil {
+		go r.interrupt(pe)
+		return
+	}
+	if !c.state.CompareAndSwap(attemptActive, attemptReturned) {
+		return // abandoned before
+	}
+	go r.steps(c.cmd, &machine.Result{Time: time.Now(), Failure: machine.NewFailure(machine.CodePanic, false, pe), Signature: c.sig}, nil)
+}
+
+// interrupt stops driving the iteration and leaves it resumable.
+func (r *run) interrupt(cause error) verdict {
+	err := r.interruption(cause)
+	if jerr := r.save(machine.Interrupted, nil, nil); jerr != nil {
+		err = errors.Join(err, jerr)
+	}
+	return r.finish(machine.Interrupted, err)
+}
+
+func (r *run) interruption(cause error) error {
+	if over := context.Cause(r.ctx); over != nil {
+		if cause == nil || errors.Is(cause, over) {
+			cause = over
+		} else {
+			cause = fmt.Errorf("%w: %w", over, cause)
+		}
+	}
+	return fmt.Errorf("pulse: loop %s: interrupted: %w", r.loop.manifest.LoopID, cause)
+}
+
+// finish publishes the iteration's state and frees its place.
+func (r *run) finish(s Status, err error) verdict {
+	it := r.view(s, err)
+	if s.Final() && err == nil {
+		it.Err = r.finalError(s)
+	}
+	if s == Completed {
+		r.loop.keepClosing(r)
+	}
+	r.endSpan(it)
+	r.result = it
+	if s != Suspended || !r.loop.immediate {
+		r.loop.gate.leave(r.trigger.Workspace)
+	}
+	r.loop.strays.remove(r)
+	r.loop.ended(r, it)
+	close(r.done)
+	return stop
+}
+
+// view copies what is visible of the iteration.
+func (r *run) view(s Status, err error) *Iteration {
+	it := &Iteration{
+		ID: r.id, Workspace: r.trigger.Workspace, TraceID: r.trigger.TraceID, Status: s, Err: err, loop: r.loop,
+		outputs: make([]machine.Payload, len(r.loop.phases)),
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.loop.phases {
+		it.outputs[i], _ = r.m.Output(r.loop.phases[i].id)
+	}
+	return it
+}
+
+// finalError gives the error of an iteration that did not complete.
+func (r *run) finalError(s Status) error {
+	r.mu.Lock()
+	f := r.m.Failure()
+	r.mu.Unlock()
+	var status error
+	switch s {
+	case Completed:
+		return nil
+	case Canceled:
+		status = ErrCanceled
+	default:
+		status = ErrAborted
+	}
+	cause := error(f)
+	if f == nil {
+		cause = status
+	} else if u := f.Unwrap(); u != nil {
+		cause = u
+	}
+	if r.failed == nil {
+		return &loopError{loop: r.loop.manifest.LoopID, status: status, err: cause}
+	}
+	return &PhaseError{
+		Loop: r.loop.manifest.LoopID, Phase: r.failed.Phase, Iteration: r.id, TraceID: r.trigger.TraceID,
+		Attempt: r.failed.Attempts, Signature: r.failed.Signature, Err: cause, status: status,
+	}
+}

@@ -81,6 +81,11 @@ func marshalText(m encoding.TextMarshaler) (text []byte, err error) {
 	return m.MarshalText()
 }
 
+func isZero(z isZeroer) (zero bool, err error) {
+	defer recovered(&err)
+	return z.IsZero(), nil
+}
+
 // recovered makes the panic of a value's method an error. Nothing else is
 // recovered from.
 func recovered(err *error) {

@@ -25,7 +25,7 @@ type query struct {
 // Signatures are written down, sent and compared by other processes and other
 // versions of this package: these must never change.
 func TestGoldenSignatures(t *testing.T) {
-	spec.Covers(t, "P-5.2-1", "P-5.2-2", "P-5.6-1", "P-5.6-2", "C-027", "C-028")
+	spec.Covers(t, "P-5.6-1", "P-5.6-2", "C-027", "C-028")
 	for _, c := range []struct {
 		workspace string
 		input     any
@@ -53,7 +53,7 @@ func TestGoldenSignatures(t *testing.T) {
 }
 
 func TestSignatureDependsOnInputAndWorkspaceOnly(t *testing.T) {
-	spec.Covers(t, "P-5.6-1", "C-027", "C-031")
+	spec.Covers(t, "P-5.6-1", "C-027")
 	of := func(workspace string, input any) signature.Digest {
 		t.Helper()
 		d, err := signature.Of(workspace, input)
@@ -233,12 +233,4 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func TestAllocations(t *testing.T) {
-	var small, large any = oneTicket(1), fullQueue()
-	for _, v := range []any{small, large} {
-		n := testing.AllocsPerRun(200, func() { _, _ = signature.Of("ws", v) })
-		require.LessOrEqual(t, n, 3.0, "%T", v)
-	}
 }

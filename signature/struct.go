@@ -170,19 +170,12 @@ func isNil(v reflect.Value) bool {
 	return (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && v.IsNil()
 }
 
-func callIsZero(v reflect.Value) (zero bool, f *fault) {
+func callIsZero(v reflect.Value) (bool, *fault) {
 	if !v.CanInterface() {
 		return false, hiddenMethod(v)
 	}
-	z, ok := reflect.TypeAssert[isZeroer](v)
-	if !ok {
-		return v.IsZero(), nil
-	}
-	err := error(nil)
-	zero = func() bool {
-		defer recovered(&err)
-		return z.IsZero()
-	}()
+	z, _ := reflect.TypeAssert[isZeroer](v)
+	zero, err := isZero(z)
 	if err != nil {
 		return false, refuse(fmt.Errorf("IsZero of %s: %w", v.Type(), err))
 	}

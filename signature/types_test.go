@@ -50,7 +50,7 @@ func (p *PointerText) MarshalText() ([]byte, error) { return []byte("p" + strcon
 // BothWays has MarshalJSON on the pointer and MarshalText on the value.
 type BothWays struct{ S string }
 
-func (b *BothWays) MarshalJSON() ([]byte, error) { return json.Marshal("json " + b.S) }
+func (b *BothWays) MarshalJSON() ([]byte, error) { return []byte(strconv.Itoa(len(b.S))), nil }
 func (b BothWays) MarshalText() ([]byte, error)  { return []byte("text " + b.S), nil }
 
 // KeyText is an integer kind that has text, UpperKey a string kind whose text
@@ -200,6 +200,8 @@ type (
 		hiddenOther `json:"o"`
 	}
 	hiddenTime  = time.Time
+	hiddenZero  struct{ Even }
+	hiddenZero2 struct{ Even }
 	hiddenText  struct{ ValueText }
 	hiddenText2 struct{ ValueText }
 )

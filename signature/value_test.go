@@ -143,6 +143,10 @@ func TestHiddenMethod(t *testing.T) {
 			hiddenTime `json:"e"`
 			BothWays   `json:"z"` // its methods conflict with those of the time
 		}{},
+		"/i": struct {
+			hiddenZero  `json:"i,omitzero"`
+			hiddenZero2 `json:"ii,omitzero"`
+		}{},
 		"/z": struct {
 			hiddenText  `json:"z"`
 			hiddenText2 `json:"zz"`

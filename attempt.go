@@ -22,7 +22,10 @@ var errTimeout = errors.New("pulse: the phase took longer than timeout_ms")
 // newCall makes an attempt known to the goroutine that watches.
 func (r *run) newCall(cmd *machine.Command) *Call {
 	p := &r.loop.phases[r.loop.index[cmd.Phase]]
-	c := &Call{run: r, phase: p, cmd: *cmd, begun: time.Now()}
+	c := &Call{
+		run: r, phase: p, cmd: *cmd, begun: time.Now(),
+		earlier: r.over, retrieved: r.retrieved, topos: r.topos, delibs: r.delibs, seq: r.seq,
+	}
 	c.calls = c.callsBuf[:0]
 	c.ctx.call = c
 	ctx := r.ctx
@@ -57,7 +60,7 @@ func (r *run) runPhase(cmd *machine.Command) (machine.Result, error, verdict) {
 		return res, nil, lost
 	}
 	c.close()
-	res.Time, res.Signature = time.Now(), c.sig
+	res.Time, res.Signature = time.Now(), c.Signature()
 	if err != nil {
 		res.Failure = c.failure(err)
 	}
@@ -81,9 +84,13 @@ func (c *Call) attempt(res *machine.Result) error {
 	if err != nil {
 		return err
 	}
-	if c.sig, err = r.sign(p, in); err != nil {
+	sig, err := r.sign(p, in)
+	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.sig = sig
+	c.mu.Unlock()
 	if err := r.permitted(&c.ctx, c.engine(), p.operation); err != nil {
 		return err
 	}
@@ -94,7 +101,7 @@ func (c *Call) attempt(res *machine.Result) error {
 	}
 	if p.memo {
 		r.mu.Lock()
-		out, ok := r.m.Memo(p.id, c.sig)
+		out, ok := r.m.Memo(p.id, sig)
 		r.mu.Unlock()
 		if ok {
 			res.Output, res.Remembered = out, true
@@ -132,7 +139,7 @@ func (r *run) sign(p *phase, in any) (signature.Digest, error) {
 // engine is the call context of what the engine does for the attempt on its own
 // account (C-135).
 func (c *Call) engine() substrate.Origination {
-	o := c.origination(0)
+	o := c.origination(0, c.Signature())
 	o.Engine = true
 	return o
 }
@@ -191,7 +198,7 @@ func (c *Call) conclude(out any, act *machine.Act, res *machine.Result) error {
 // of an act that returned a plain value (C-092).
 func (c *Call) acted(act *machine.Act) *machine.Act {
 	if act == nil {
-		act = &machine.Act{CausalParentIDs: append(c.run.retrieved[:len(c.run.retrieved):len(c.run.retrieved)], c.retrieved...)}
+		act = &machine.Act{CausalParentIDs: append(c.retrieved[:len(c.retrieved):len(c.retrieved)], c.nodes...)}
 		act.NoParents = len(act.CausalParentIDs) == 0
 	}
 	act.ActionID = c.ActionID()
@@ -225,7 +232,7 @@ func (c *Call) view(in any) *invariant.Phase {
 	v := &invariant.Phase{
 		Loop: r.loop.manifest.LoopID, Iteration: r.id, Workspace: r.trigger.Workspace, TraceID: r.trigger.TraceID,
 		Phase: p.decl, Role: p.role, Attempt: c.cmd.Attempt, Input: in,
-		Topologies: r.topos, Deliberations: r.delibs, Quorum: r.loop.plan.Settings().Quorum,
+		Topologies: c.topos, Deliberations: c.delibs, Quorum: r.loop.plan.Settings().Quorum,
 	}
 	if o := c.cmd.Input.Outcome; o != nil {
 		v.Outcome = o
@@ -238,7 +245,7 @@ func (c *Call) view(in any) *invariant.Phase {
 	if p.inCarriers != nil {
 		v.Topologies, v.Deliberations = p.inCarriers.find(in, v.Topologies, v.Deliberations)
 	}
-	for _, e := range r.over {
+	for _, e := range c.earlier {
 		v.Elsewhere = append(v.Elsewhere, e.busySlots()...)
 	}
 	return v
@@ -257,7 +264,7 @@ func (c *Call) after(v *invariant.Phase, res *machine.Result) error {
 	p := c.phase
 	c.mu.Lock()
 	v.Calls = c.calls
-	v.Topologies = append(v.Topologies[:len(v.Topologies):len(v.Topologies)], c.topos...)
+	v.Topologies = append(v.Topologies[:len(v.Topologies):len(v.Topologies)], c.seen...)
 	c.mu.Unlock()
 	if p.outCarriers != nil {
 		v.Topologies, v.Deliberations = p.outCarriers.find(v.Output, v.Topologies, v.Deliberations)
@@ -277,7 +284,7 @@ func (c *Call) after(v *invariant.Phase, res *machine.Result) error {
 			return err
 		}
 	}
-	c.topos, c.found = v.Topologies, v.Deliberations
+	c.topos, c.delibs = v.Topologies, v.Deliberations
 	return nil
 }
 
@@ -300,11 +307,11 @@ func (c *Call) intend() error {
 	id := c.ActionID()
 	if r.loop.durable {
 		in := &journal.Intent{Phase: p.id, Run: c.cmd.Run, Attempt: c.cmd.Attempt, ActionID: id}
-		if err := r.intent(&c.ctx, in); err != nil {
+		if err := c.journalIntent(in); err != nil {
 			return err
 		}
 	}
-	ev := r.event(substrate.ClassLifecycle, "phase.intent", p, c.cmd.Attempt, c.sig)
+	ev := r.event(substrate.ClassLifecycle, "phase.intent", p, c.cmd.Attempt, c.Signature())
 	ev.EventID = r.eventID(ev.EventType, p.id, c.cmd.Run, c.cmd.Attempt, 0)
 	ev.SpanID = c.spanID
 	ev.Attributes = substrate.Attributes{{Name: "action_id", Value: id}}
@@ -343,7 +350,10 @@ func (c *Call) failure(err error) *machine.Failure {
 // a good one waits for its commit.
 func (r *run) settle(c *Call, res *machine.Result, abandoned bool) error {
 	r.endAttempt(c, res)
-	r.lastSig = c.sig
+	r.lastSig = res.Signature
+	if c.journaled() {
+		r.seq, r.snapped = c.seq+1, true
+	}
 	if r.lastSig == "" {
 		r.lastSig = r.entrySig
 	}

@@ -64,7 +64,7 @@ func (r *run) appendOnce(ctx context.Context, ev *substrate.AuditEvent, c *Call)
 	defer recovered(&err)
 	o := r.base
 	if c != nil {
-		o = c.origination(0)
+		o = c.origination(0, c.Signature())
 	}
 	o.Engine = true
 	rc, err := r.set.Audit.AppendEvent(ctx, substrate.AppendEventRequest{Origination: o, Event: *ev})
@@ -80,7 +80,7 @@ func (r *run) appendOnce(ctx context.Context, ev *substrate.AuditEvent, c *Call)
 // auditMutation records a mutation before its handle call returns.
 func (c *Call) auditMutation(o *opened, rc *substrate.Receipt, late bool) error {
 	r := c.run
-	ev := r.event(substrate.ClassMutation, string(o.op), c.phase, c.cmd.Attempt, c.sig)
+	ev := r.event(substrate.ClassMutation, string(o.op), c.phase, c.cmd.Attempt, o.orig.Signature)
 	ev.EventID = r.eventID(ev.EventType, c.phase.id, c.cmd.Run, c.cmd.Attempt, o.orig.Ordinal)
 	ev.SpanID = c.spanID
 	if rc != nil && rc.ID != "" {
@@ -105,7 +105,7 @@ func (c *Call) own(ev *substrate.AuditEvent) {
 	ev.Attempt, ev.SpanID = c.cmd.Attempt, c.spanID
 	ev.Origin = c.run.trigger.Origin
 	if ev.Signature == "" {
-		ev.Signature = c.sig
+		ev.Signature = c.Signature()
 	}
 	if ev.Timestamp.IsZero() {
 		ev.Timestamp = time.Now()

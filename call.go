@@ -23,8 +23,15 @@ type Call struct {
 	run   *run
 	phase *phase
 	cmd   machine.Command
-	sig   signature.Digest
 	begun time.Time
+
+	// What the run knew when the attempt began. The run may go on without an
+	// abandoned attempt, which therefore reads nothing else of it.
+	earlier   []*Call // attempts that left calls under way
+	retrieved []string
+	topos     []*token.TopologyContext
+	delibs    []*token.DeliberationResult
+	seq       uint64
 
 	ctx    callContext
 	cancel context.CancelFunc // nil without a timeout
@@ -33,7 +40,9 @@ type Call struct {
 
 	state atomic.Int32 // attemptActive, attemptReturned or attemptAbandoned
 
-	mu        sync.Mutex // guards what follows, which handles write
+	mu        sync.Mutex // guards what follows, which handles and the watching goroutine use
+	sig       signature.Digest
+	intended  bool // the journal knows the intent
 	over      bool
 	ordinal   int
 	emitted   int
@@ -41,9 +50,8 @@ type Call struct {
 	idle      chan struct{} // closed when over with nothing under way; nil before it is waited for
 	calls     []invariant.Call
 	emissions []emission
-	retrieved []string
-	topos     []*token.TopologyContext
-	found     []*token.DeliberationResult
+	nodes     []string                 // retrieved by this attempt
+	seen      []*token.TopologyContext // that came back through its handles
 	txs       []transaction
 	broken    error // why the attempt can no longer succeed
 	callsBuf  [2]invariant.Call
@@ -105,7 +113,11 @@ func (c *Call) Run() int { return c.cmd.Run }
 func (c *Call) Attempt() int { return c.cmd.Attempt }
 
 // Signature gives the signature of the phase's input (OS-010 §5.6).
-func (c *Call) Signature() signature.Digest { return c.sig }
+func (c *Call) Signature() signature.Digest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sig
+}
 
 // ActionID gives the id of the action that this run of the phase performs. It is
 // known before the action and equal on every attempt of the run, so it serves as
@@ -198,14 +210,14 @@ func (c *Call) quiet(ctx context.Context, slot int) error {
 }
 
 // origination fills what every substrate request carries.
-func (c *Call) origination(ordinal int) substrate.Origination {
+func (c *Call) origination(ordinal int, sig signature.Digest) substrate.Origination {
 	o := c.run.base
 	o.SpanID = c.spanID
 	o.Phase = c.phase.id
 	o.Run = c.cmd.Run
 	o.Attempt = c.cmd.Attempt
 	o.Ordinal = ordinal
-	o.Signature = c.sig
+	o.Signature = sig
 	return o
 }
 

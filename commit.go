@@ -2,7 +2,7 @@ package pulse
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -23,7 +23,7 @@ func (r *run) performCommit(cmd *machine.Command) (machine.Result, error, verdic
 		c = nil // the phase ended without an attempt
 	}
 	if r.loop.durable && rec.Seq != r.recorded {
-		if err := r.save(machine.Running, rec, nil); err != nil {
+		if err := r.save(machine.Running, rec); err != nil {
 			return machine.Result{}, err, proceed
 		}
 		r.recorded = rec.Seq
@@ -84,13 +84,8 @@ func (r *run) release(rec *machine.Record) verdict {
 	if c == nil || c.phase.id != rec.Phase || rec.Ended != machine.EndedCompleted {
 		return proceed
 	}
-	r.retrieved = append(r.retrieved, c.retrieved...)
-	if len(c.topos) > 0 {
-		r.topos = c.topos
-	}
-	if len(c.found) > 0 {
-		r.delibs = c.found
-	}
+	r.retrieved = append(r.retrieved, c.nodes...)
+	r.topos, r.delibs = c.topos, c.delibs
 	if err := r.emitOwn(c, rec); err != nil {
 		return r.interrupt(err)
 	}
@@ -130,7 +125,7 @@ func (r *run) emitOwn(c *Call, rec *machine.Record) error {
 // unrouted audits an emission of a loop that belongs to no group: one event for
 // each connection that carries it, or one that says that none does (C-073).
 func (r *run) unrouted(c *Call, e *emission) error {
-	ev := r.event(substrate.ClassSignal, "signal.unrouted", c.phase, c.cmd.Attempt, c.sig)
+	ev := r.event(substrate.ClassSignal, "signal.unrouted", c.phase, c.cmd.Attempt, c.Signature())
 	ev.SpanID = c.spanID
 	for i := 0; i == 0 || i < len(e.connections); i++ {
 		ev.EventID = r.eventID(ev.EventType, c.phase.id, c.cmd.Run, e.ordinal, i)
@@ -145,9 +140,16 @@ func (r *run) unrouted(c *Call, e *emission) error {
 	return nil
 }
 
+// journaled reports whether the journal knows the attempt's intent.
+func (c *Call) journaled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.intended
+}
+
 // save writes the iteration's state to the journal.
-func (r *run) save(s machine.Status, rec *machine.Record, in *journal.Intent) error {
-	e := r.entry(s, rec, in)
+func (r *run) save(s machine.Status, rec *machine.Record) error {
+	e := r.entry(r.seq+1, s, rec, nil)
 	if err := r.persist(func(ctx context.Context) error { return r.loop.journal.Commit(ctx, e) }); err != nil {
 		return err
 	}
@@ -156,31 +158,32 @@ func (r *run) save(s machine.Status, rec *machine.Record, in *journal.Intent) er
 	return nil
 }
 
-func (r *run) entry(s machine.Status, rec *machine.Record, in *journal.Intent) journal.Entry {
+func (r *run) entry(seq uint64, s machine.Status, rec *machine.Record, in *journal.Intent) journal.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return journal.Entry{
 		Workspace: r.trigger.Workspace, Loop: r.base.Loop, Version: r.base.LoopVersion, Iteration: r.id,
-		Sequence: r.seq + 1, Status: s, Intent: in, Record: rec, Snapshot: r.m.Snapshot(),
+		Sequence: seq, Status: s, Intent: in, Record: rec, Snapshot: r.m.Snapshot(),
 	}
 }
 
-// intent journals that an act is about to happen; it is tried once, inside the
-// attempt.
-func (r *run) intent(ctx context.Context, in *journal.Intent) error {
-	e := r.entry(machine.Running, nil, in)
-	if err := guard(func() error { return r.loop.journal.Commit(ctx, e) }); err != nil {
-		return errors.Join(errors.New("journal the intent"), err)
+// journalIntent journals that an act is about to happen; it is tried once, inside
+// the attempt.
+func (c *Call) journalIntent(in *journal.Intent) error {
+	e := c.run.entry(c.seq+1, machine.Running, nil, in)
+	if err := guard(func() error { return c.run.loop.journal.Commit(&c.ctx, e) }); err != nil {
+		return fmt.Errorf("journal the intent: %w", err)
 	}
-	r.seq = e.Sequence
-	r.snapped = true
+	c.mu.Lock()
+	c.intended = true
+	c.mu.Unlock()
 	return nil
 }
 
 // await looks for a signal that came early; without one the iteration suspends:
 // its state goes to the journal and nothing waits (C-046).
 func (r *run) await(cmd *machine.Command) (machine.Result, error, verdict) {
-	if err := r.save(machine.Suspended, nil, nil); err != nil {
+	if err := r.save(machine.Suspended, nil); err != nil {
 		return machine.Result{}, err, proceed
 	}
 	key := waitKey{workspace: r.trigger.Workspace, token: cmd.Await.Token, action: cmd.Await.ActionID}

@@ -73,7 +73,7 @@ func (c *Call) open(ctx context.Context, op substrate.Operation, mutates bool, r
 		c.mu.Unlock()
 		return opened{}, refusal
 	}
-	for _, earlier := range c.run.over {
+	for _, earlier := range c.earlier {
 		if err := earlier.quiet(ctx, slot); err != nil {
 			return opened{}, fmt.Errorf("pulse: %s: %w", op, err)
 		}
@@ -85,7 +85,7 @@ func (c *Call) open(ctx context.Context, op substrate.Operation, mutates bool, r
 	}
 	c.ordinal++
 	o := opened{c: c, ctx: ctx, set: c.run.set, op: op, slot: slot, mutates: mutates, index: len(c.calls)}
-	o.orig = c.origination(c.ordinal)
+	o.orig = c.origination(c.ordinal, c.sig)
 	c.inflight[slot]++
 	c.calls = append(c.calls, invariant.Call{Operation: op, Mutates: mutates, UnderWay: true})
 	c.mu.Unlock()
@@ -178,11 +178,11 @@ func (c *Call) saw(nodes []substrate.Node, t *token.TopologyContext) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range nodes {
-		c.retrieved = append(c.retrieved, nodes[i].ID)
+		c.nodes = append(c.nodes, nodes[i].ID)
 	}
 	if t.MaxKappa > 0 || len(t.SCCs) > 0 || len(t.Nodes) > 0 {
 		seen := *t
-		c.topos = append(c.topos, &seen)
+		c.seen = append(c.seen, &seen)
 	}
 }
 

@@ -184,7 +184,7 @@ func (r *run) end(cmd *machine.Command) (machine.Result, error) {
 		return machine.Result{}, err
 	}
 	if r.snapped {
-		if err := r.save(cmd.Status, nil, nil); err != nil {
+		if err := r.save(cmd.Status, nil); err != nil {
 			return machine.Result{}, err
 		}
 	}

@@ -123,7 +123,7 @@ func (r *run) abandon(c *Call, f *machine.Failure) bool {
 	r.loop.strays.add(c, Straggler{
 		Iteration: r.id, Workspace: r.trigger.Workspace, Phase: c.phase.id, Attempt: c.cmd.Attempt, Since: time.Now(),
 	})
-	go r.steps(c.cmd, &machine.Result{Time: time.Now(), Failure: f, Signature: c.sig}, c)
+	go r.steps(c.cmd, &machine.Result{Time: time.Now(), Failure: f, Signature: c.Signature()}, c)
 	return true
 }
 
@@ -211,13 +211,13 @@ func (r *run) exited() {
 	if !c.state.CompareAndSwap(attemptActive, attemptReturned) {
 		return // abandoned before
 	}
-	go r.steps(c.cmd, &machine.Result{Time: time.Now(), Failure: machine.NewFailure(machine.CodePanic, false, pe), Signature: c.sig}, nil)
+	go r.steps(c.cmd, &machine.Result{Time: time.Now(), Failure: machine.NewFailure(machine.CodePanic, false, pe), Signature: c.Signature()}, nil)
 }
 
 // interrupt stops driving the iteration and leaves it resumable.
 func (r *run) interrupt(cause error) verdict {
 	err := r.interruption(cause)
-	if jerr := r.save(machine.Interrupted, nil, nil); jerr != nil {
+	if jerr := r.save(machine.Interrupted, nil); jerr != nil {
 		err = errors.Join(err, jerr)
 	}
 	return r.finish(machine.Interrupted, err)

@@ -116,6 +116,9 @@ func (b *builder) kind(t reflect.Type) encodeFunc {
 		}
 		return encodeString
 	case reflect.Interface:
+		if t.NumMethod() == 0 {
+			return encodeAny
+		}
 		return encodeInterface
 	case reflect.Pointer:
 		return pointerTo(b.plan(t.Elem()))
@@ -141,6 +144,18 @@ func unsupported(t reflect.Type) encodeFunc {
 
 func unsupportedType(t reflect.Type) error { return fmt.Errorf("%s: %w", t, ErrUnsupportedType) }
 
+// encodeAny is for interfaces without methods, encodeInterface for others.
+func encodeAny(s *state, v reflect.Value) *fault {
+	if v.IsNil() {
+		return s.null()
+	}
+	if f := s.follow(); f != nil {
+		return f
+	}
+	defer s.arrive()
+	return s.any(v.Interface())
+}
+
 func encodeInterface(s *state, v reflect.Value) *fault {
 	if v.IsNil() {
 		return s.null()
@@ -149,9 +164,6 @@ func encodeInterface(s *state, v reflect.Value) *fault {
 		return f
 	}
 	defer s.arrive()
-	if v.NumMethod() == 0 && v.CanInterface() {
-		return s.any(v.Interface())
-	}
 	v = v.Elem()
 	return planOf(v.Type()).encode(s, v)
 }

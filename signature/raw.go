@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
@@ -13,9 +14,11 @@ import (
 func CanonicalJSON(raw []byte) ([]byte, error) {
 	s := newState()
 	defer s.free()
-	s.begin(nil)
-	err := s.finish(s.raw(raw))
-	return s.takeBack(nil, nil, err)
+	s.begin(s.buf)
+	if err := s.finish(s.raw(raw)); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(s.buf), nil
 }
 
 // raw encodes a JSON text found in a value. The reference reads it only when

@@ -174,27 +174,6 @@ func TestDepth(t *testing.T) {
 	requireReference(t, reflect.Zero(deep).Interface())
 }
 
-func TestSize(t *testing.T) {
-	large := strings.Repeat("10 MB of text\u2028", 10<<20/16)
-	requireReference(t, large)
-	requireReference(t, json.RawMessage(`["`+large+`"]`))
-	_, err := signature.Canonical([]string{large, large, large, large})
-	requireRefused(t, err, signature.ErrSize, "")
-	_, err = signature.CanonicalJSON(make([]byte, signature.MaxSize+1))
-	require.ErrorIs(t, err, signature.ErrSize)
-
-	// Values whose form is out of all proportion to their memory.
-	_, err = signature.Canonical([1 << 40]struct{}{})
-	require.ErrorIs(t, err, signature.ErrSize)
-	type pair struct{ L, R any }
-	var shared any = "leaf"
-	for range 60 {
-		shared = &pair{shared, shared}
-	}
-	_, err = signature.Canonical(shared)
-	require.ErrorIs(t, err, signature.ErrSize)
-}
-
 func TestErrorText(t *testing.T) {
 	_, err := signature.Canonical(map[string]any{"items": []item{{ID: 1 << 60}}})
 	require.EqualError(t, err, "signature: /items/0/id: 1152921504606846976: integer is outside ±(2^53-1): encode it as a string")

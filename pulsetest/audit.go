@@ -89,7 +89,7 @@ func (a *Audit) append(r *substrate.AppendEventRequest) (substrate.Receipt, erro
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r.Event.EventID == "" {
-		r.Event.EventID = "event-" + strconv.Itoa(a.size+1)
+		r.Event.EventID = a.newID(r.Workspace)
 	}
 	receipt := substrate.Receipt{ID: r.Event.EventID, AuditEventID: r.Event.EventID, TraceID: r.TraceID}
 	if a.Discard {
@@ -106,6 +106,16 @@ func (a *Audit) append(r *substrate.AppendEventRequest) (substrate.Receipt, erro
 	a.byEvent[id] = struct{}{}
 	a.store(&r.Event)
 	return receipt, nil
+}
+
+// newID returns an event id that the workspace does not have.
+func (a *Audit) newID(workspace string) string {
+	for n := a.size + 1; ; n++ {
+		id := "pulsetest-event-" + strconv.Itoa(n)
+		if _, taken := a.byEvent[auditKey{workspace, id}]; !taken {
+			return id
+		}
+	}
 }
 
 // store puts the event at the end of the log and of its trace.

@@ -53,7 +53,10 @@ func fullQueue() queue {
 
 // floor is the signature by the reference.
 func floor(workspace string, input any) [32]byte {
-	plain, _ := json.Marshal(map[string]any{"inputs": input, "workspace_id": workspace})
+	plain, _ := json.Marshal(struct {
+		Inputs    any    `json:"inputs"`
+		Workspace string `json:"workspace_id"`
+	}{input, workspace})
 	canonical, _ := jcs.Transform(plain)
 	return blake3.Sum256(canonical)
 }

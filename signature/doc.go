@@ -52,7 +52,7 @@
 // cannot hold are rounded, as RFC 8785 has it.
 //
 // A panic in a method of the value (MarshalJSON, MarshalText, IsZero) is
-// returned as an error; other types are never asked to encode themselves.
+// returned as an error.
 //
 // Everything here may be called by many goroutines at once; a value must not
 // change while it is encoded.

@@ -36,10 +36,13 @@ func (s Substrates) Ref(slot Slot) string {
 	}
 }
 
+// workspaceVariable is the only variable of a reference (C-030).
+const workspaceVariable = "{ws_id}"
+
 // Expand gives the references with {ws_id} replaced by the workspace (C-030).
 func (s Substrates) Expand(workspace string) Substrates {
 	for _, ref := range []*string{&s.Memory, &s.Policy, &s.Audit, &s.Auth, &s.Transport, &s.Time} {
-		*ref = strings.ReplaceAll(*ref, "{ws_id}", workspace)
+		*ref = strings.ReplaceAll(*ref, workspaceVariable, workspace)
 	}
 	return s
 }

@@ -135,6 +135,8 @@ const (
 	SlotTime      Slot = "time"
 )
 
+const requiredSlots = 4
+
 // Invariant is one of the seven invariants (OS-010 §7).
 type Invariant string
 
@@ -148,8 +150,6 @@ const (
 	OutcomeGrounding     Invariant = "outcome_grounding"
 	TraceIDPropagation   Invariant = "trace_id_propagation"
 )
-
-// Names of the closed sets of OS-010 §16.1, in its order.
 
 // Kinds gives the six kinds of phases.
 func Kinds() []Kind {
@@ -193,4 +193,26 @@ func orDefault[T ~string](v, otherwise T) T {
 		return otherwise
 	}
 	return v
+}
+
+func (Kind) values() []string { return texts(Kinds()...) }
+func (OnFailure) values() []string {
+	return texts(FailRetry, FailRollback, FailEscalate, FailSkip, FailAbortLoop)
+}
+func (Guarantee) values() []string {
+	return texts(GuaranteeEventual, GuaranteeImmediate, GuaranteeNextTick)
+}
+func (CadenceType) values() []string { return texts(CadenceTypes()...) }
+func (Wait) values() []string {
+	return texts(WaitUntilStable, WaitUntilDone, WaitFireForget, WaitBounded)
+}
+func (ConnectionCadence) values() []string { return texts(ConnectionAsync, ConnectionSync) }
+func (Delivery) values() []string {
+	return texts(DeliveryAtLeastOnce, DeliveryAtMostOnce, DeliveryExactlyOnce)
+}
+func (Overflow) values() []string {
+	return texts(OverflowBlock, OverflowDropOldest, OverflowDropNewest, OverflowEscalate)
+}
+func (WorkspaceScope) values() []string {
+	return texts(ScopeRequired, ScopeOptional, ScopeGlobal)
 }

@@ -48,7 +48,7 @@ type Phase struct {
 	Signature   string    `json:"signature,omitempty" rule:"nonempty"`  // documents the recipe: name(field, …) (C-027)
 	TimeoutMS   int       `json:"timeout_ms,omitempty" rule:"positive"` // milliseconds; 0: none (C-050)
 	OnFailure   OnFailure `json:"on_failure,omitempty" rule:"nonempty"` // default abort_loop (C-042)
-	MaxRetries  *int      `json:"max_retries,omitempty"`                // further attempts under retry; nil: DefaultMaxRetries
+	MaxRetries  *int      `json:"max_retries,omitempty" rule:"natural"` // further attempts under retry; nil: DefaultMaxRetries
 	Invariant   Invariant `json:"invariant,omitempty" rule:"nonempty"`  // the invariant that is decided here (C-019)
 	PolicyCheck string    `json:"policy_check,omitempty" rule:"nonempty"`
 	AuditEvent  string    `json:"audit_event,omitempty" rule:"nonempty"` // name of the phase's audit event
@@ -191,6 +191,3 @@ type presence struct{ members uint32 }
 
 func (p *presence) mark(i int)     { p.members |= 1 << i }
 func (p *presence) has(i int) bool { return p.members&(1<<i) != 0 }
-
-// document is the text that a manifest was read from.
-type document struct{}

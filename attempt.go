@@ -84,9 +84,11 @@ func (c *Call) attempt(res *machine.Result) error {
 	if err != nil {
 		return err
 	}
-	sig, err := r.sign(p, in)
-	if err != nil {
-		return err
+	sig := r.entrySig
+	if p.id != r.trigger.Phase || c.cmd.Input.Source != machine.FromTrigger || !r.signed {
+		if sig, err = r.sign(p, in); err != nil {
+			return err
+		}
 	}
 	c.mu.Lock()
 	c.sig = sig
@@ -108,7 +110,7 @@ func (c *Call) attempt(res *machine.Result) error {
 			return nil
 		}
 	}
-	view := c.view(in)
+	view := c.look(in)
 	if err := c.before(view); err != nil {
 		return err
 	}
@@ -226,10 +228,11 @@ func (c *Call) carry(out any, p *phase) error {
 	return nil
 }
 
-// view is the attempt as invariants see it before the function runs.
-func (c *Call) view(in any) *invariant.Phase {
+// look gives the attempt as invariants see it before the function runs.
+func (c *Call) look(in any) *invariant.Phase {
 	r, p := c.run, c.phase
-	v := &invariant.Phase{
+	v := &c.view
+	*v = invariant.Phase{
 		Loop: r.loop.manifest.LoopID, Iteration: r.id, Workspace: r.trigger.Workspace, TraceID: r.trigger.TraceID,
 		Phase: p.decl, Role: p.role, Attempt: c.cmd.Attempt, Input: in,
 		Topologies: c.topos, Deliberations: c.delibs, Quorum: r.loop.plan.Settings().Quorum,

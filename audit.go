@@ -3,7 +3,6 @@ package pulse
 import (
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/opensentience/pulse-go/signature"
@@ -27,23 +26,21 @@ func (r *run) event(class substrate.EventClass, typ string, p *phase, attempt in
 // ordinal and the kind of event, so that a second append of an event is known
 // for what it is.
 func (r *run) eventID(typ, phase string, n, attempt, ordinal int) string {
-	var b strings.Builder
-	b.Grow(len(r.base.Loop) + len(r.trigger.Workspace) + len(r.id) + len(phase) + len(typ) + 24)
-	b.WriteString(r.base.Loop)
-	b.WriteByte('/')
-	b.WriteString(r.trigger.Workspace)
-	b.WriteByte('/')
-	b.WriteString(r.id)
-	b.WriteByte('/')
-	b.WriteString(phase)
+	var buf [256]byte
+	b := append(buf[:0], r.base.Loop...)
+	b = append(b, '/')
+	b = append(b, r.trigger.Workspace...)
+	b = append(b, '/')
+	b = append(b, r.id...)
+	b = append(b, '/')
+	b = append(b, phase...)
 	for _, v := range [...]int{n, attempt, ordinal} {
-		b.WriteByte('.')
-		var digits [20]byte
-		b.Write(strconv.AppendInt(digits[:0], int64(v), 10))
+		b = append(b, '.')
+		b = strconv.AppendInt(b, int64(v), 10)
 	}
-	b.WriteByte('/')
-	b.WriteString(typ)
-	return b.String()
+	b = append(b, '/')
+	b = append(b, typ...)
+	return string(b)
 }
 
 // append appends an event until it is stored (OS-010 §7.3, C-090): nothing goes

@@ -82,6 +82,7 @@ func (b *builder) build() *Loop {
 		immediate: b.m.Closure.Guarantee == manifest.GuaranteeImmediate,
 		echoes:    b.m.Invariants[manifest.TraceIDPropagation],
 		learner:   learner(b.m),
+		previous:  closings{by: map[string]machine.Payload{}},
 		flights:   flights{by: map[flightKey]*flight{}},
 		waits:     waits{by: map[waitKey]*wait{}},
 	}

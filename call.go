@@ -55,6 +55,7 @@ type Call struct {
 	txs       []transaction
 	broken    error // why the attempt can no longer succeed
 	callsBuf  [2]invariant.Call
+	view      invariant.Phase
 }
 
 const (

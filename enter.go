@@ -143,13 +143,12 @@ func (l *Loop) newRun(ctx context.Context, id string, t machine.Trigger, m *mach
 		r.deadline = time.NewTimer(time.Hour)
 		r.deadline.Stop()
 	}
-	if c, ok := l.previous.Load(t.Workspace); ok {
-		r.closed, _ = c.(machine.Payload)
-	}
+	r.closed = l.previous.of(t.Workspace)
 	p := &l.phases[l.index[t.Phase]]
 	in, err := p.take(machine.Input{Source: machine.FromTrigger, Payload: t.Payload})
 	if err == nil {
 		r.entrySig, err = r.sign(p, in)
+		r.signed = err == nil
 	}
 	if err != nil {
 		// An input that cannot be signed fails its phase; what is recorded until then
@@ -199,8 +198,27 @@ func (l *Loop) keepClosing(r *run) {
 		return
 	}
 	if out, ok := r.m.Output(l.phases[l.closing].id); ok {
-		l.previous.Store(r.trigger.Workspace, out)
+		l.previous.keep(r.trigger.Workspace, out)
 	}
+}
+
+// closings keeps the closing output of each workspace's last completed
+// iteration.
+type closings struct {
+	mu sync.Mutex
+	by map[string]machine.Payload
+}
+
+func (c *closings) of(workspace string) machine.Payload {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.by[workspace]
+}
+
+func (c *closings) keep(workspace string, out machine.Payload) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.by[workspace] = out
 }
 
 // ended lets go of an iteration and reports it.

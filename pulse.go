@@ -124,7 +124,7 @@ type Loop struct {
 	gate     gate
 	sets     sync.Map // workspace → *substrate.Set
 	set      *substrate.Set
-	previous sync.Map // workspace → machine.Payload of the closing phase
+	previous closings
 
 	journal   journal.Journal
 	durable   bool // the host gave a journal

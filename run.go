@@ -50,6 +50,7 @@ type run struct {
 	topos     []*token.TopologyContext
 	delibs    []*token.DeliberationResult
 	entrySig  signature.Digest
+	signed    bool // entrySig is that of the entry phase's input
 	lastSig   signature.Digest
 
 	done   chan struct{}

@@ -3,7 +3,6 @@ package token
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -81,7 +80,14 @@ func ParseName(s string) (Name, error) {
 
 // Canonical reports whether the name is one of the canonical tokens of any
 // version.
-func (n Name) Canonical() bool { return slices.Contains(Canonical(2), n) }
+func (n Name) Canonical() bool {
+	switch n {
+	case TopologyContextName, DeliberationResultName, OutcomeSignalName, ReputationUpdateName,
+		ConsolidationEventName, SurpriseSignalName, DeliberationRequestName, SessionFidelityViolationName:
+		return true
+	}
+	return false
+}
 
 // Vendor takes a vendor's name apart; ok is false for any other name.
 func (n Name) Vendor() (vendor string, version int, tok string, ok bool) {

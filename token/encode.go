@@ -3,46 +3,25 @@ package token
 import (
 	"errors"
 	"fmt"
-	"time"
+	"reflect"
 
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/opensentience/pulse-go/signature"
 )
 
-// Envelope is what an event says besides the token (OS-010 §10.1, C-065). Loop,
-// Phase, TraceID, ID and Time are required; the rest becomes extension
-// attributes where it is set.
-type Envelope struct {
-	Loop, Phase string
-	TraceID     string
-	ID          string
-	Time        time.Time
-
-	Workspace   string           // pulseworkspace
-	Iteration   string           // pulseiteration
-	Signature   signature.Digest // pulsesignature
-	Connection  string           // pulseconnection
-	Ordinal     int              // pulseordinal, from 1
-	TraceParent string           // traceparent (W3C)
-	TraceState  string           // tracestate
-}
-
-// The names of the extension attributes (C-065).
-const (
-	ExtSignature   = "pulsesignature"
-	ExtWorkspace   = "pulseworkspace"
-	ExtIteration   = "pulseiteration"
-	ExtConnection  = "pulseconnection"
-	ExtOrdinal     = "pulseordinal"
-	ExtTraceParent = "traceparent"
-	ExtTraceState  = "tracestate"
-)
-
 // Encode checks a token and gives the event that carries it: type, source
 // loop:<loop>/phase:<phase>, subject trace_id:<trace>, and the payload as
-// canonical JSON. The header of a canonical token is filled from its type and
-// the envelope.
+// canonical JSON (RFC 8785). A canonical token is written with every member of
+// OS-010 §6: its header is filled from its type and the envelope, and lists,
+// metric_deltas and evidence that are nil are written empty. A vendor's token is
+// written as it is.
+//
+// The error joins every fault found: a [*NameError], what Validate gives, and an
+// [*EnvelopeError] for each fault of the envelope.
 func Encode[T Token](t T, env Envelope) (event.Event, error) {
+	if v := reflect.ValueOf(t); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return event.Event{}, errors.New("token: there is no token to encode: it is nil")
+	}
 	name := t.TokenName()
 	if _, err := ParseName(string(name)); err != nil {
 		return event.Event{}, err
@@ -50,113 +29,39 @@ func Encode[T Token](t T, env Envelope) (event.Event, error) {
 	if err := errors.Join(t.Validate(), env.check(name)); err != nil {
 		return event.Event{}, err
 	}
-	data, err := signature.Canonical(filled(t, env.TraceID))
+	payload, err := payloadOf(t, env)
+	if err != nil {
+		return event.Event{}, err
+	}
+	data, err := signature.Canonical(payload)
 	if err != nil {
 		return event.Event{}, fmt.Errorf("token: %s: %w", name, err)
 	}
-	e := event.New(event.CloudEventsVersionV1)
-	e.SetType(name.EventType())
-	e.SetSource(Source(env.Loop, env.Phase))
-	e.SetSubject("trace_id:" + env.TraceID)
-	e.SetID(env.ID)
-	e.SetTime(env.Time.UTC())
-	env.extend(&e)
-	if err := e.SetData(event.ApplicationJSON, data); err != nil {
-		return event.Event{}, fmt.Errorf("token: %s: %w", name, err)
-	}
+	e := env.event(name)
+	e.SetDataContentType(event.ApplicationJSON)
+	e.DataEncoded = data // SetData would mark bytes as binary, and write data_base64
 	if err := e.Validate(); err != nil {
 		return event.Event{}, fmt.Errorf("token: %s: %w", name, err)
 	}
 	return e, nil
 }
 
-// Source gives the CloudEvents source of a phase (OS-010 §10.1).
-func Source(loop, phase string) string { return "loop:" + loop + "/phase:" + phase }
+// completed is a canonical token that can be written with every member.
+type completed interface {
+	complete(trace string) (payload any, header Header)
+}
 
-func (env Envelope) check(name Name) error {
-	c := &check{name: name}
-	c.required(" envelope: loop", env.Loop)
-	c.required(" envelope: phase", env.Phase)
-	c.required(" envelope: trace id", env.TraceID)
-	c.required(" envelope: id", env.ID)
-	if env.Time.IsZero() {
-		c.add(" envelope: time", "it is required")
+// payloadOf gives what is written for a token. The trace of a token's header
+// stands in the subject too, and the two must not disagree (C-063).
+func payloadOf(t Token, env Envelope) (any, error) {
+	c, ok := t.(completed)
+	if !ok {
+		return t, nil
 	}
-	return c.err()
-}
-
-func (env Envelope) extend(e *event.Event) {
-	for _, x := range [...]struct{ name, value string }{
-		{ExtSignature, string(env.Signature)}, {ExtWorkspace, env.Workspace}, {ExtIteration, env.Iteration},
-		{ExtConnection, env.Connection}, {ExtTraceParent, env.TraceParent}, {ExtTraceState, env.TraceState},
-	} {
-		if x.value != "" {
-			e.SetExtension(x.name, x.value)
-		}
+	payload, header := c.complete(env.TraceID)
+	if header.TraceID != env.TraceID {
+		return nil, &EnvelopeError{Token: t.TokenName(), Field: "TraceID", Problem: fmt.Sprintf(
+			"the token has the trace id %q and the envelope %q: leave the token's empty", header.TraceID, env.TraceID)}
 	}
-	if env.Ordinal > 0 {
-		e.SetExtension(ExtOrdinal, env.Ordinal)
-	}
-}
-
-// headed is a canonical token whose header can be filled.
-type headed interface {
-	withHeader(trace string) any
-}
-
-// filled gives the token with its header complete; a vendor's type as it is.
-func filled(t Token, trace string) any {
-	if h, ok := t.(headed); ok {
-		return h.withHeader(trace)
-	}
-	return t
-}
-
-func (h Header) fill(n Name, trace string) Header {
-	h.Token, h.Version = n, Version
-	if h.TraceID == "" {
-		h.TraceID = trace
-	}
-	return h
-}
-
-func (t TopologyContext) withHeader(trace string) any {
-	t.Header = t.fill(TopologyContextName, trace)
-	return t
-}
-
-func (t DeliberationResult) withHeader(trace string) any {
-	t.Header = t.fill(DeliberationResultName, trace)
-	return t
-}
-
-func (t OutcomeSignal) withHeader(trace string) any {
-	t.Header = t.fill(OutcomeSignalName, trace)
-	return t
-}
-
-func (t ReputationUpdate) withHeader(trace string) any {
-	t.Header = t.fill(ReputationUpdateName, trace)
-	return t
-}
-
-func (t ConsolidationEvent) withHeader(trace string) any {
-	t.Header = t.fill(ConsolidationEventName, trace)
-	return t
-}
-
-func (t SurpriseSignal) withHeader(trace string) any {
-	t.Header = t.fill(SurpriseSignalName, trace)
-	return t
-}
-
-func (t DeliberationRequest) withHeader(trace string) any {
-	t.Header = t.fill(DeliberationRequestName, trace)
-	t.Topology.Header = t.Topology.fill(TopologyContextName, trace)
-	return t
-}
-
-func (t SessionFidelityViolation) withHeader(trace string) any {
-	t.Header = t.fill(SessionFidelityViolationName, trace)
-	return t
+	return payload, nil
 }

@@ -55,7 +55,7 @@ type NameError struct {
 func (e *NameError) Error() string { return fmt.Sprintf("token: name %q: %s", e.Name, e.Problem) }
 
 // ParseName accepts the canonical tokens of every version and names of a
-// vendor's form; anything else is a [*NameError].
+// vendor's form whose version fits an int; anything else is a [*NameError].
 func ParseName(s string) (Name, error) {
 	n := Name(s)
 	if n.Canonical() {
@@ -73,7 +73,7 @@ func ParseName(s string) (Name, error) {
 		return "", &NameError{Name: s, Problem: fmt.Sprintf("the vendor %q is reserved (OS-010 §6.7): use your protocol's own name", m[1])}
 	}
 	if _, err := strconv.Atoi(m[2]); err != nil {
-		return "", &NameError{Name: s, Problem: "the version is out of range"}
+		return "", &NameError{Name: s, Problem: "the version is out of range: number vocabularies from 1"}
 	}
 	return n, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -37,12 +38,12 @@ func (c *check) err() error { return errors.Join(c.faults...) }
 
 // header refuses a header that says something else than the type; an empty one
 // is filled by [Encode].
-func (c *check) header(h Header) {
-	if h.Token != "" && h.Token != c.name {
-		c.add("/token", "want %s or nothing, got %s", c.name, h.Token)
+func (c *check) header(prefix string, name Name, h Header) {
+	if h.Token != "" && h.Token != name {
+		c.add(prefix+"/token", "want %q or nothing, got %q", string(name), string(h.Token))
 	}
 	if h.Version != "" && h.Version != Version {
-		c.add("/version", "want %q or nothing, got %q", Version, h.Version)
+		c.add(prefix+"/version", "want %q or nothing, got %q", Version, h.Version)
 	}
 }
 
@@ -95,6 +96,9 @@ func join[T ~string](values []T) string {
 	return strings.Join(s, ", ")
 }
 
+// pointerEscaper escapes a member's name in a JSON pointer (RFC 6901 §3).
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
 func at(list string, i int, member string) string {
 	return "/" + list + "/" + strconv.Itoa(i) + "/" + member
 }
@@ -105,8 +109,10 @@ func (c *check) evidence(raw json.RawMessage) {
 		return
 	}
 	var m map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
-		c.add("/evidence", "want a JSON object")
+	if err := json.Unmarshal(raw, &m); err != nil {
+		c.add("/evidence", "want a JSON object: %v", err)
+	} else if m == nil {
+		c.add("/evidence", "want a JSON object, got null: leave it empty")
 	}
 }
 
@@ -124,12 +130,12 @@ func (TopologyContext) TokenName() Name { return TopologyContextName }
 // Validate implements [Token].
 func (t TopologyContext) Validate() error {
 	c := &check{name: TopologyContextName}
-	c.header(t.Header)
 	c.topology("", t)
 	return c.err()
 }
 
 func (c *check) topology(prefix string, t TopologyContext) {
+	c.header(prefix, TopologyContextName, t.Header)
 	for i, n := range t.Nodes {
 		c.required(prefix+at("nodes", i, "id"), n.ID)
 		c.unit(prefix+at("nodes", i, "confidence"), n.Confidence)
@@ -156,7 +162,7 @@ func (DeliberationResult) TokenName() Name { return DeliberationResultName }
 // Validate implements [Token].
 func (t DeliberationResult) Validate() error {
 	c := &check{name: DeliberationResultName}
-	c.header(t.Header)
+	c.header("", c.name, t.Header)
 	c.required("/verdict", string(t.Verdict))
 	c.unit("/confidence", t.Confidence)
 	oneOf(c, "/consensus_type", t.ConsensusType, ConsensusFastPath, ConsensusConflictPath)
@@ -173,7 +179,7 @@ func (OutcomeSignal) TokenName() Name { return OutcomeSignalName }
 // Validate implements [Token].
 func (t OutcomeSignal) Validate() error {
 	c := &check{name: OutcomeSignalName}
-	c.header(t.Header)
+	c.header("", c.name, t.Header)
 	c.required("/action_id", t.ActionID)
 	oneOf(c, "/status", t.Status, StatusSuccess, StatusPartial, StatusFailure, StatusTimeout)
 	for i, id := range t.CausalParentIDs {
@@ -190,7 +196,7 @@ func (ReputationUpdate) TokenName() Name { return ReputationUpdateName }
 // Validate implements [Token].
 func (t ReputationUpdate) Validate() error {
 	c := &check{name: ReputationUpdateName}
-	c.header(t.Header)
+	c.header("", c.name, t.Header)
 	c.required("/subject_id", t.SubjectID)
 	oneOf(c, "/subject_type", t.SubjectType, SubjectAgent, SubjectNode, SubjectModel, SubjectScenario)
 	c.required("/domain", t.Domain)
@@ -209,13 +215,12 @@ func (ConsolidationEvent) TokenName() Name { return ConsolidationEventName }
 // Validate implements [Token].
 func (t ConsolidationEvent) Validate() error {
 	c := &check{name: ConsolidationEventName}
-	c.header(t.Header)
+	c.header("", c.name, t.Header)
 	oneOf(c, "/timescale", t.Timescale, TimescaleFast, TimescaleMedium, TimescaleSlow, TimescaleGlacial)
 	oneOf(c, "/convergence_status", t.ConvergenceStatus, ConvergenceStable, ConvergenceUnstable, ConvergenceDiverged)
-	for k, v := range t.MetricDeltas {
-		c.finite("/metric_deltas/"+k, v)
+	for _, k := range slices.Sorted(maps.Keys(t.MetricDeltas)) {
+		c.finite("/metric_deltas/"+pointerEscaper.Replace(k), t.MetricDeltas[k])
 	}
-	slices.SortFunc(c.faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return c.err()
 }
 
@@ -225,7 +230,7 @@ func (SurpriseSignal) TokenName() Name { return SurpriseSignalName }
 // Validate implements [Token].
 func (t SurpriseSignal) Validate() error {
 	c := &check{name: SurpriseSignalName}
-	c.header(t.Header)
+	c.header("", c.name, t.Header)
 	if t.EdgeID < 1 {
 		c.add("/edge_id", "want a number of at least 1, got %d", t.EdgeID)
 	}
@@ -266,7 +271,7 @@ func (DeliberationRequest) TokenName() Name { return DeliberationRequestName }
 // Validate implements [Token].
 func (t DeliberationRequest) Validate() error {
 	c := &check{name: DeliberationRequestName}
-	c.header(t.Header)
+	c.header("", c.name, t.Header)
 	c.required("/request_id", t.RequestID)
 	c.topology("/topology", t.Topology)
 	if q := t.QuorumThreshold; q != nil && !(*q > 0 && *q <= 1) {
@@ -284,7 +289,7 @@ func (SessionFidelityViolation) TokenName() Name { return SessionFidelityViolati
 // Validate implements [Token].
 func (t SessionFidelityViolation) Validate() error {
 	c := &check{name: SessionFidelityViolationName}
-	c.header(t.Header)
+	c.header("", c.name, t.Header)
 	c.required("/loop_id", t.LoopID)
 	c.required("/iteration_id", t.IterationID)
 	oneOf(c, "/check", t.Check, "T21", "T22", "T23", "linear", "ttl")

@@ -11,7 +11,7 @@
 // true, false, null, or a string in single or double quotes, in which a
 // backslash stands before a quote or a backslash and nowhere else. A list holds
 // literals. There are no calls and no arithmetic, a path or a literal alone is not
-// a condition, and neither is a comparison of two literals.
+// a condition, nor is a comparison of two literals.
 //
 // # Truth
 //

@@ -1,9 +1,8 @@
 package expr
 
 // Env is what a condition is evaluated over. Lookup gives the value at a path,
-// which has at least one name, and whether there is one: nil (a JSON null),
-// bool, string, float64 or another Go number. Values of other types are there
-// but compare with nothing except null.
+// if there is one: nil (a JSON null), bool, string, float64 or another Go number.
+// Values of other types compare with nothing except null.
 type Env interface {
 	Lookup(path []string) (any, bool)
 }
@@ -13,29 +12,23 @@ type Env interface {
 type Map map[string]any
 
 // Lookup implements [Env].
-func (m Map) Lookup(path []string) (any, bool) {
-	if len(path) == 0 {
-		return nil, false
-	}
-	v, ok := m[path[0]]
-	for _, name := range path[1:] {
-		inner, object := members(v)
-		if !object {
+func (m Map) Lookup(path []string) (any, bool) { return within(m, path) }
+
+func within(v any, path []string) (any, bool) {
+	for _, name := range path {
+		var object Map
+		switch o := v.(type) {
+		case map[string]any:
+			object = o
+		case Map:
+			object = o
+		}
+		var ok bool
+		if v, ok = object[name]; !ok {
 			return nil, false
 		}
-		v, ok = inner[name]
 	}
-	return v, ok
-}
-
-func members(v any) (Map, bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		return v, true
-	case Map:
-		return v, true
-	}
-	return nil, false
+	return v, true
 }
 
 // topology is the name under which a condition reads a TopologyContext.
@@ -53,19 +46,14 @@ func alias(name string) (field string, ok bool) {
 	return "", false
 }
 
-// Scope is the environment of C-059. The first name of a path decides where it
-// is read: in the first of these that has it,
+// Scope is the environment of C-059. Whatever has the first name of a path
+// decides, in this order: the payload; the payload again if the name is Alias,
+// by the next name; the topology if the name is topology, by the next name; the
+// topology; the host's variables.
 //
-//  1. the payload,
-//  2. the payload, once more, if the name is Alias: then by the next name,
-//  3. the topology, if the name is topology: then by the next name,
-//  4. the topology,
-//  5. the host's variables.
-//
-// In payload and topology the names kappa and outcome stand for the fields
-// max_kappa and status, unless a field of their own name is there. The name
-// topology alone is the topology as an object, so topology != null asks whether
-// there is one.
+// In payload and topology kappa and outcome stand for max_kappa and status,
+// unless a field of their own name is there. The name topology alone is the
+// topology as an object: topology != null asks whether there is one.
 type Scope struct {
 	Payload  Map    // fields of the token, or of a phase's output
 	Alias    string // name that also stands for the payload; empty: none
@@ -78,52 +66,34 @@ func (s Scope) Lookup(path []string) (any, bool) {
 	if len(path) == 0 {
 		return nil, false
 	}
-	head, rest := path[0], path[1:]
-	if v, at := field(s.Payload, path); at {
-		return within(v, rest)
+	v, ok, here := s.Payload.read(path)
+	if !here && path[0] == s.Alias {
+		v, ok, here = s.Payload.read(path[1:])
 	}
-	if head == s.Alias && s.Alias != "" {
-		if len(rest) == 0 {
-			return s.Payload, true
-		}
-		if v, at := field(s.Payload, rest); at {
-			return within(v, rest[1:])
-		}
+	if !here && path[0] == topology {
+		v, ok, here = s.Topology.read(path[1:])
 	}
-	if head == topology && s.Topology != nil {
-		if len(rest) == 0 {
-			return s.Topology, true
-		}
-		if v, at := field(s.Topology, rest); at {
-			return within(v, rest[1:])
-		}
+	if !here {
+		v, ok, here = s.Topology.read(path)
 	}
-	if v, at := field(s.Topology, path); at {
-		return within(v, rest)
+	if !here {
+		return s.Vars.Lookup(path)
 	}
-	return s.Vars.Lookup(path)
+	return v, ok
 }
 
-// field gives the member that the first name of a path means, by its own name
-// or as an alias.
-func field(m Map, path []string) (v any, at bool) {
-	if v, at = m[path[0]]; at {
-		return v, true
-	}
-	if name, ok := alias(path[0]); ok {
-		v, at = m[name]
-	}
-	return v, at
-}
-
-// within gives the value at a path inside a value.
-func within(v any, path []string) (any, bool) {
+// read is Lookup with aliases; here says that the object has the first name, so
+// that no other is asked. The empty path is the object itself, if there is one.
+func (m Map) read(path []string) (v any, ok, here bool) {
 	if len(path) == 0 {
-		return v, true
+		return m, m != nil, m != nil
 	}
-	inner, ok := members(v)
-	if !ok {
-		return nil, false
+	if v, here = m[path[0]]; !here {
+		field, ok := alias(path[0])
+		if v, here = m[field]; !ok || !here {
+			return nil, false, false
+		}
 	}
-	return inner.Lookup(path)
+	v, ok = within(v, path[1:])
+	return v, ok, true
 }

@@ -12,15 +12,9 @@ type SyntaxError struct {
 	Problem string // what is wrong and the cure
 }
 
-// shown is the longest source that a message repeats, in bytes.
-const shown = 120
-
-// Error gives the column and the problem, and the source if it is short.
+// Error gives the beginning of the source, the column and the problem.
 func (e *SyntaxError) Error() string {
-	if len(e.Source) > shown {
-		return fmt.Sprintf("expression: column %d: %s", e.Column, e.Problem)
-	}
-	return fmt.Sprintf("expression %q: column %d: %s", e.Source, e.Column, e.Problem)
+	return fmt.Sprintf("expression %.80q: column %d: %s", e.Source, e.Column, e.Problem)
 }
 
 // fault is a SyntaxError at a byte offset.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -11,13 +12,10 @@ import (
 // besides what the environment does. A nil Expr is no condition and holds; a nil
 // environment lacks every path.
 func (e *Expr) Eval(env Env) bool {
-	if e == nil || e.root == nil {
-		return true
-	}
 	if env == nil {
 		env = Map(nil)
 	}
-	return holds(e.root, env)
+	return e.Root() == nil || holds(e.Root(), env)
 }
 
 func holds(n Node, env Env) bool {
@@ -44,7 +42,7 @@ func holds(n Node, env Env) bool {
 		return l && r && related(left, n.Op, right)
 	case In:
 		v, ok := env.Lookup(n.Path)
-		return ok && member(v, n.List)
+		return ok && slices.ContainsFunc(n.List, func(l Literal) bool { return related(v, Equal, l.Value) })
 	}
 	return false
 }
@@ -57,15 +55,6 @@ func value(o Operand, env Env) (any, bool) {
 		return o.Value, true
 	}
 	return nil, false
-}
-
-func member(v any, list []Literal) bool {
-	for _, l := range list {
-		if related(v, Equal, l.Value) {
-			return true
-		}
-	}
-	return false
 }
 
 // related compares two values that are there.
@@ -87,8 +76,7 @@ func related(a any, op Operator, b any) bool {
 	return xok && yok && op.admits(cmp.Compare(x, y))
 }
 
-// admits says whether the relation allows an order: negative for less, zero for
-// equal, positive for greater.
+// admits says whether the relation allows an order as cmp.Compare gives it.
 func (op Operator) admits(order int) bool {
 	switch op {
 	case Equal:
@@ -107,9 +95,8 @@ func (op Operator) admits(order int) bool {
 	return false
 }
 
-// number gives a numeric value; NaN, which has no place in an order, is none.
-// JSON decodes to float64, but the variables of a host are Go values, and its
-// int 3 has to equal the literal 3.
+// number gives a numeric value; NaN, which has no order, is none. A host's
+// variables are Go values: its int 3 has to equal the literal 3.
 func number(v any) (float64, bool) {
 	if f, ok := v.(float64); ok {
 		return f, !math.IsNaN(f)

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"encoding/json"
-	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -30,11 +29,12 @@ const (
 
 // lexeme is a word or sign of the source.
 type lexeme struct {
-	kind     kind
-	from, to int      // bytes of the source
-	op       Operator // of a relation
-	path     Path
-	value    any // of a literal
+	kind  kind
+	from  int      // byte of the source
+	text  string   // as spelled, for messages
+	op    Operator // of a relation
+	path  Path
+	value any // of a literal
 }
 
 type lexer struct {
@@ -44,14 +44,8 @@ type lexer struct {
 
 // next gives the lexeme that follows, or a *SyntaxError.
 func (l *lexer) next() (lexeme, error) {
-	for l.at < len(l.src) {
-		r, size := utf8.DecodeRuneInString(l.src[l.at:])
-		if !unicode.IsSpace(r) {
-			break
-		}
-		l.at += size
-	}
-	x := lexeme{from: l.at, to: l.at}
+	l.skip(unicode.IsSpace)
+	x := lexeme{from: l.at, text: "the end"}
 	if l.at == len(l.src) {
 		return x, nil
 	}
@@ -66,7 +60,7 @@ func (l *lexer) next() (lexeme, error) {
 	default:
 		err = l.sign(&x)
 	}
-	x.to = l.at
+	x.text = l.src[x.from:l.at]
 	return x, err
 }
 
@@ -74,17 +68,23 @@ func letter(r rune) bool { return r == '_' || r != utf8.RuneError && unicode.IsL
 
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 
-// name reads one name of a path and leaves the lexer behind it.
-func (l *lexer) name() string {
-	from := l.at
-	for l.at < len(l.src) {
-		r, size := utf8.DecodeRuneInString(l.src[l.at:])
-		if !letter(r) && !(l.at > from && (digit(r) || unicode.IsDigit(r) || unicode.IsMark(r))) {
-			break
-		}
-		l.at += size
+// skip passes over characters and gives them.
+func (l *lexer) skip(belongs func(rune) bool) string {
+	rest := l.src[l.at:]
+	n := strings.IndexFunc(rest, func(r rune) bool { return !belongs(r) })
+	if n < 0 {
+		n = len(rest)
 	}
-	return l.src[from:l.at]
+	l.at += n
+	return rest[:n]
+}
+
+// name reads one name of a path; empty if none begins here.
+func (l *lexer) name() string {
+	if r, _ := utf8.DecodeRuneInString(l.src[l.at:]); !letter(r) {
+		return ""
+	}
+	return l.skip(func(r rune) bool { return letter(r) || unicode.IsDigit(r) || unicode.IsMark(r) })
 }
 
 // word reads a path, or a word of the language, which is one without dots.
@@ -94,7 +94,7 @@ func (l *lexer) word(x *lexeme) error {
 		l.at++
 		n := l.name()
 		if n == "" {
-			return fault(l.src, l.at, "a name is wanted after the dot; elements of lists have no path")
+			return fault(l.src, l.at, "want a name after the dot: elements of lists have no path")
 		}
 		x.path = append(x.path, n)
 	}
@@ -139,19 +139,16 @@ func (l *lexer) text(x *lexeme) error {
 	var b strings.Builder
 	for i := l.at + 1; i < len(l.src); i++ {
 		c := l.src[i]
-		switch {
-		case c == quote:
+		if c == quote {
 			if !utf8.ValidString(b.String()) {
 				return fault(l.src, l.at, "the string is not valid UTF-8")
 			}
 			l.at = i + 1
 			x.kind, x.value = literal, b.String()
 			return nil
-		case c == '\\':
+		}
+		if c == '\\' && i+1 < len(l.src) {
 			i++
-			if i == len(l.src) {
-				return fault(l.src, l.at, "the string is not terminated: add %c at its end", quote)
-			}
 			if c = l.src[i]; c != '\\' && c != '\'' && c != '"' {
 				return fault(l.src, i-1, `a backslash stands before a quote or a backslash only: write \\ for one`)
 			}
@@ -161,42 +158,21 @@ func (l *lexer) text(x *lexeme) error {
 	return fault(l.src, l.at, "the string is not terminated: add %c at its end", quote)
 }
 
-// exact bounds the whole numbers that float64 tells apart.
-const exact = 1 << 53
-
 // number reads a number in JSON's form.
 func (l *lexer) number(x *lexeme) error {
-	from := l.at
-	for l.at++; l.at < len(l.src); l.at++ {
-		c := l.src[l.at]
-		signed := (c == '-' || c == '+') && (l.src[l.at-1]|' ') == 'e'
-		if !digit(rune(c)) && c != '.' && c != '_' && !signed && !(c|' ' >= 'a' && c|' ' <= 'z') {
-			break
-		}
-	}
-	s := l.src[from:l.at]
-	if s == "-" {
-		return fault(l.src, from, "there is no arithmetic, and - stands right before the digits of a number only")
-	}
+	s := l.skip(func(r rune) bool {
+		return digit(r) || strings.ContainsRune("+-._", r) || r|' ' >= 'a' && r|' ' <= 'z'
+	})
 	if !json.Valid([]byte(s)) {
-		return fault(l.src, from, "%s is not a number in JSON's form, such as -1, 0.5 or 2e3", clip(s))
+		return fault(l.src, x.from, "%.40s is not a number, such as -1, 0.5 or 2e3, and there is no arithmetic", s)
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return fault(l.src, from, "the number %s is out of range", clip(s))
+		return fault(l.src, x.from, "the number %.40s is out of range", s)
 	}
-	if !strings.ContainsAny(s, ".eE") && math.Abs(v) > exact {
-		return fault(l.src, from, "the number %s has more digits than a JSON number keeps: compare a string, or write an exponent", clip(s))
+	if !strings.ContainsAny(s, ".eE") && strconv.FormatFloat(v, 'f', -1, 64) != s {
+		return fault(l.src, x.from, "the number %.40s has more digits than a JSON number keeps: compare a string", s)
 	}
 	x.kind, x.value = literal, v+0 // -0 is 0
 	return nil
-}
-
-// clip keeps a message short.
-func clip(s string) string {
-	r := []rune(s[:min(len(s), 4*40)])
-	if len(r) <= 40 && len(s) <= 4*40 {
-		return s
-	}
-	return string(r[:min(len(r), 40)]) + "…"
 }

@@ -39,68 +39,47 @@ func (p *parser) advance() (err error) {
 	return err
 }
 
-// spelled gives the source of the current lexeme for a message.
-func (p *parser) spelled() string {
-	if p.cur.kind == end {
-		return "the end"
-	}
-	return clip(p.src[p.cur.from:p.cur.to])
-}
-
 func (p *parser) fault(format string, args ...any) error {
 	return fault(p.src, p.cur.from, format, args...)
 }
 
-func (p *parser) disjunction() (Node, error) {
-	terms, err := p.terms(disjunction, p.conjunction, func(n Node) []Node {
-		or, _ := n.(Or)
-		return or.Terms
-	})
-	if err != nil || len(terms) == 1 {
-		return first(terms), err
-	}
-	return Or{terms}, nil
-}
+func (p *parser) disjunction() (Node, error) { return p.join(disjunction, p.conjunction) }
 
-func (p *parser) conjunction() (Node, error) {
-	terms, err := p.terms(conjunction, p.factor, func(n Node) []Node {
-		and, _ := n.(And)
-		return and.Terms
-	})
-	if err != nil || len(terms) == 1 {
-		return first(terms), err
-	}
-	return And{terms}, nil
-}
+func (p *parser) conjunction() (Node, error) { return p.join(conjunction, p.factor) }
 
-// terms reads what an operator joins. A term that is itself a join by the same
-// operator, as inner tells, gives its own terms: grouping does not matter there.
-func (p *parser) terms(by kind, term func() (Node, error), inner func(Node) []Node) ([]Node, error) {
+// join reads terms with an operator between them. A term that joins by the same
+// operator gives its own terms, for grouping does not matter there.
+func (p *parser) join(by kind, term func() (Node, error)) (Node, error) {
 	var terms []Node
 	for {
 		n, err := term()
 		if err != nil {
 			return nil, err
 		}
-		if of := inner(n); of != nil {
-			terms = append(terms, of...)
-		} else {
+		or, _ := n.(Or)
+		and, _ := n.(And)
+		switch {
+		case by == disjunction && or.Terms != nil:
+			terms = append(terms, or.Terms...)
+		case by == conjunction && and.Terms != nil:
+			terms = append(terms, and.Terms...)
+		default:
 			terms = append(terms, n)
 		}
-		if p.cur.kind != by {
-			return terms, nil
+		if p.cur.kind == by {
+			if err := p.advance(); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		if err := p.advance(); err != nil {
-			return nil, err
+		switch {
+		case len(terms) == 1:
+			return terms[0], nil
+		case by == disjunction:
+			return Or{terms}, nil
 		}
+		return And{terms}, nil
 	}
-}
-
-func first(terms []Node) Node {
-	if len(terms) == 0 {
-		return nil
-	}
-	return terms[0]
 }
 
 // factor reads a comparison or a group, and the negations before it. A group
@@ -160,7 +139,7 @@ func (p *parser) surplus() error {
 	case closeGroup:
 		return p.fault("no group is open: remove the )")
 	case relation, membership:
-		return p.fault("comparisons do not chain: write a < b && b < c, and a negation as !(a == b)")
+		return p.fault("comparisons do not chain: write a < b && b < c")
 	}
-	return p.fault("want && or || between conditions, got %s", p.spelled())
+	return p.fault("want && or || between conditions, got %.40s", p.cur.text)
 }

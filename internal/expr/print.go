@@ -1,8 +1,7 @@
 package expr
 
 import (
-	"math"
-	"strconv"
+	"encoding/json"
 	"strings"
 )
 
@@ -68,18 +67,9 @@ func group(b *strings.Builder, n Node) {
 var escaper = strings.NewReplacer(`\`, `\\`, `'`, `\'`)
 
 func (l Literal) spell() string {
-	switch v := l.Value.(type) {
-	case bool:
-		return strconv.FormatBool(v)
-	case float64:
-		// An exponent keeps large numbers short, and marks them as not meant to
-		// the last digit, which the parser demands.
-		if size := math.Abs(v); v != 0 && (size < 1e-6 || size >= 1e15) {
-			return strconv.FormatFloat(v, 'e', -1, 64)
-		}
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case string:
-		return "'" + escaper.Replace(v) + "'"
+	if s, ok := l.Value.(string); ok {
+		return "'" + escaper.Replace(s) + "'"
 	}
-	return "null"
+	b, _ := json.Marshal(l.Value) // nil, a bool or finite
+	return string(b)
 }

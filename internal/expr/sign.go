@@ -5,71 +5,62 @@ import (
 	"unicode/utf8"
 )
 
-// sign is a sign of the language, or one that is taken for it: then it has a
-// cure.
-type sign struct {
+// signs are the operators and brackets. A longer one stands before its
+// beginnings.
+var signs = [...]struct {
 	spelling string
 	kind     kind
 	op       Operator
-	cure     string
+}{
+	{"==", relation, Equal},
+	{"!=", relation, NotEqual},
+	{"<=", relation, LessOrEqual},
+	{"≤", relation, LessOrEqual},
+	{">=", relation, GreaterOrEqual},
+	{"≥", relation, GreaterOrEqual},
+	{"<", relation, Less},
+	{">", relation, Greater},
+	{"&&", conjunction, ""},
+	{"∧", conjunction, ""},
+	{"||", disjunction, ""},
+	{"∨", disjunction, ""},
+	{"!", negation, ""},
+	{"¬", negation, ""},
+	{"(", openGroup, ""},
+	{")", closeGroup, ""},
+	{"[", openList, ""},
+	{"]", closeList, ""},
+	{",", comma, ""},
 }
 
-// signs are tried in this order: a longer one stands before its beginnings.
-var signs = [...]sign{
-	{"===", end, "", "write =="},
-	{"!==", end, "", "write !="},
-	{"=<", end, "", "write <="},
-	{"=>", end, "", "write >="},
-	{"<>", end, "", "write !="},
-	{"==", relation, Equal, ""},
-	{"!=", relation, NotEqual, ""},
-	{"<=", relation, LessOrEqual, ""},
-	{"≤", relation, LessOrEqual, ""},
-	{">=", relation, GreaterOrEqual, ""},
-	{"≥", relation, GreaterOrEqual, ""},
-	{"<", relation, Less, ""},
-	{">", relation, Greater, ""},
-	{"&&", conjunction, "", ""},
-	{"∧", conjunction, "", ""},
-	{"||", disjunction, "", ""},
-	{"∨", disjunction, "", ""},
-	{"!", negation, "", ""},
-	{"¬", negation, "", ""},
-	{"(", openGroup, "", ""},
-	{")", closeGroup, "", ""},
-	{"[", openList, "", ""},
-	{"]", closeList, "", ""},
-	{",", comma, "", ""},
-	{"=", end, "", "write =="},
-	{"&", end, "", "write &&"},
-	{"|", end, "", "write ||"},
-	{"~", end, "", "write !"},
-	{".", end, "", "a path begins with a name, a number with a digit"},
-}
+// slip is a sign that is taken for one of the language.
+type slip struct{ spelling, cure string }
 
-// alike are characters that look like signs, or are signs elsewhere.
-var alike = [...]struct{ characters, cure string }{
-	{"≠", "write !="},
-	{"≦⩽", "write <="},
-	{"≧⩾", "write >="},
-	{"＝", "write =="},
-	{"∈", "write in"},
-	{"‘’‚`", "write a straight quote '"},
-	{"“”„«»", `write a straight quote "`},
-	{"−–", "write - before the digits of a negative number"},
-	{"+*/%^", "there is no arithmetic"},
-	{"{}", "lists are written [...]"},
-}
+// joined begin like signs, and single are characters; they are looked up before
+// and after the signs.
+var (
+	joined = [...]slip{{"===", "write =="}, {"!==", "write !="}, {"=<", "write <="}, {"=>", "write >="}, {"<>", "write !="}}
+	single = [...]slip{
+		{"=＝", "write =="}, {"≠", "write !="}, {"≦⩽", "write <="}, {"≧⩾", "write >="},
+		{"&", "write &&"}, {"|", "write ||"}, {"~", "write !"}, {"∈", "write in"},
+		{"‘’‚`", "write a straight quote '"}, {"“”„«»", `write a straight quote "`},
+		{"−–", "write - before the digits of a negative number"},
+		{"+*/%^", "there is no arithmetic"},
+		{"{}", "lists are written [...]"},
+		{".", "a path begins with a name, a number with a digit"},
+	}
+)
 
 // sign reads an operator or bracket.
 func (l *lexer) sign(x *lexeme) error {
 	rest := l.src[l.at:]
-	for _, s := range signs {
-		switch {
-		case !strings.HasPrefix(rest, s.spelling):
-		case s.cure != "":
+	for _, s := range joined {
+		if strings.HasPrefix(rest, s.spelling) {
 			return fault(l.src, l.at, "%s is no sign of the language: %s", s.spelling, s.cure)
-		default:
+		}
+	}
+	for _, s := range signs {
+		if strings.HasPrefix(rest, s.spelling) {
 			x.kind, x.op = s.kind, s.op
 			l.at += len(s.spelling)
 			return nil
@@ -79,9 +70,9 @@ func (l *lexer) sign(x *lexeme) error {
 	if r == utf8.RuneError && size == 1 {
 		return fault(l.src, l.at, "the byte %#02x is not valid UTF-8", rest[0])
 	}
-	for _, a := range alike {
-		if strings.ContainsRune(a.characters, r) {
-			return fault(l.src, l.at, "%c is no sign of the language: %s", r, a.cure)
+	for _, s := range single {
+		if strings.ContainsRune(s.spelling, r) {
+			return fault(l.src, l.at, "%c is no sign of the language: %s", r, s.cure)
 		}
 	}
 	return fault(l.src, l.at, "%+q is no sign of the language: remove it", r)

@@ -111,7 +111,11 @@ func (c *compiler) phase(i int) {
 		inner: c.inner[from.ID],
 	}
 	c.limits(p)
-	c.inputs(p, from.Inputs.From)
+	input := from.Inputs.From
+	if p.learns && input == "" {
+		input = string(manifest.EndpointSignal) + ":" + string(token.OutcomeSignalName) // what else should it learn from
+	}
+	c.inputs(p, input)
 	c.successors(i)
 }
 

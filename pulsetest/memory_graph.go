@@ -66,7 +66,7 @@ func (g *graph) clone() *graph {
 
 // newNode checks a node that is to be stored and copies it.
 func newNode(n *substrate.Node) (*node, error) {
-	if !(n.Confidence >= 0 && n.Confidence <= 1) {
+	if inUnit := n.Confidence >= 0 && n.Confidence <= 1; !inUnit {
 		return nil, fmt.Errorf("pulsetest: node of type %q: confidence %v is not in [0, 1]", n.Type, n.Confidence)
 	}
 	if len(n.Content) > 0 && !json.Valid(n.Content) {

@@ -1,6 +1,7 @@
 package pulsetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,7 +32,7 @@ type learning struct {
 // once per action.
 func (g *graph) learn(s *token.OutcomeSignal, event string) (learning, error) {
 	if s.ActionID == "" {
-		return learning{}, fmt.Errorf("outcome signal: action_id is empty (OS-010 §6.3)")
+		return learning{}, errors.New("outcome signal: action_id is empty (OS-010 §6.3)")
 	}
 	target, moves, err := target(s.Status)
 	if err != nil {

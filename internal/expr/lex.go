@@ -64,7 +64,7 @@ func (l *lexer) next() (lexeme, error) {
 	return x, err
 }
 
-func letter(r rune) bool { return r == '_' || r != utf8.RuneError && unicode.IsLetter(r) }
+func letter(r rune) bool { return r == '_' || unicode.IsLetter(r) }
 
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 
@@ -140,9 +140,6 @@ func (l *lexer) text(x *lexeme) error {
 	for i := l.at + 1; i < len(l.src); i++ {
 		c := l.src[i]
 		if c == quote {
-			if !utf8.ValidString(b.String()) {
-				return fault(l.src, l.at, "the string is not valid UTF-8")
-			}
 			l.at = i + 1
 			x.kind, x.value = literal, b.String()
 			return nil

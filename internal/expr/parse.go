@@ -1,5 +1,10 @@
 package expr
 
+import (
+	"strings"
+	"unicode/utf8"
+)
+
 // Limits of a source. Beyond them [Parse] gives a [*SyntaxError].
 const (
 	MaxSize  = 1 << 20 // bytes
@@ -10,6 +15,11 @@ const (
 func Parse(src string) (*Expr, error) {
 	if len(src) > MaxSize {
 		return nil, fault(src, 0, "it has %d bytes, more than the %d allowed: split it", len(src), MaxSize)
+	}
+	for i, r := range src {
+		if r == utf8.RuneError && !strings.HasPrefix(src[i:], string(r)) {
+			return nil, fault(src, i, "the byte %#x is not UTF-8", src[i])
+		}
 	}
 	p := &parser{lexer: lexer{src: src}}
 	if err := p.advance(); err != nil {
@@ -66,20 +76,20 @@ func (p *parser) join(by kind, term func() (Node, error)) (Node, error) {
 		default:
 			terms = append(terms, n)
 		}
-		if p.cur.kind == by {
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-			continue
+		if p.cur.kind != by {
+			break
 		}
-		switch {
-		case len(terms) == 1:
-			return terms[0], nil
-		case by == disjunction:
-			return Or{terms}, nil
+		if err := p.advance(); err != nil {
+			return nil, err
 		}
-		return And{terms}, nil
 	}
+	switch {
+	case len(terms) == 1:
+		return terms[0], nil
+	case by == disjunction:
+		return Or{terms}, nil
+	}
+	return And{terms}, nil
 }
 
 // factor reads a comparison or a group, and the negations before it. A group

@@ -125,9 +125,9 @@ func TestSyntaxErrors(t *testing.T) {
 		{`a == "x`, 6, `add " at its end`},
 		{`a == 'x\`, 6, "add ' at its end"},
 		{`a == 'x\n'`, 8, `write \\ for one`},
-		{"a == 'x\xff'", 6, "not valid UTF-8"},
-		{"a == \xff", 6, "the byte 0xff is not valid UTF-8"},
-		{"a == 'ü' \xff", 10, "the byte 0xff is not valid UTF-8"},
+		{"a == 'x\xff'", 8, "the byte 0xff is not UTF-8"},
+		{"a == \xff", 6, "the byte 0xff is not UTF-8"},
+		{"a == 'ü' \xff", 10, "the byte 0xff is not UTF-8"},
 		{"a == 01", 6, "is not a number"},
 		{"a == 1.", 6, "is not a number"},
 		{"a == .5", 6, "a number with a digit"},
@@ -167,6 +167,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"a in [success]", 7, "write 'success'"},
 		{"a in {1}", 6, "lists are written [...]"},
 		{"a == 1;", 7, "remove it"},
+		{"a == '\ufffd' || \xc3", 13, "the byte 0xc3 is not UTF-8"},
 		{"a == \u200b1", 6, `'\u200b' is no sign`},
 	} {
 		_, err := expr.Parse(c.src)

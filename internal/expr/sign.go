@@ -66,10 +66,7 @@ func (l *lexer) sign(x *lexeme) error {
 			return nil
 		}
 	}
-	r, size := utf8.DecodeRuneInString(rest)
-	if r == utf8.RuneError && size == 1 {
-		return fault(l.src, l.at, "the byte %#02x is not valid UTF-8", rest[0])
-	}
+	r, _ := utf8.DecodeRuneInString(rest)
 	for _, s := range single {
 		if strings.ContainsRune(s.spelling, r) {
 			return fault(l.src, l.at, "%c is no sign of the language: %s", r, s.cure)

@@ -11,7 +11,7 @@ import (
 	"github.com/opensentience/pulse-go/pulsetest"
 )
 
-const ( // the loop's typed shape: id, input, output
+const (
 	Read  pulse.PhaseID[string, int]                  = "read"
 	Reply pulse.PhaseID[int, string]                  = "reply"
 	Score pulse.PhaseID[pulse.Feedback[string], bool] = "score"
@@ -23,9 +23,9 @@ const declared = `{"pulse_protocol_version": "0.1", "loop_id": "hello.loop", "ve
  "substrates": {"memory": "m", "policy": "p", "audit": "a", "auth": "i"}, "invariants": {"append_only_audit": true}}`
 
 func main() {
-	m, err := manifest.Parse([]byte(declared))
+	m, err := manifest.Parse([]byte(declared)) // every fault at once, with line and column
 	if err != nil {
-		log.Fatal(err) // every fault at once, with line and column
+		log.Fatal(err)
 	}
 	loop := pulse.Must(pulse.New(m, pulse.Config{Actor: "agent-7", Substrates: pulsetest.NewSubstrates().Set(), Phases: []pulse.Binding{
 		pulse.BindFunc(Read, func(_ context.Context, question string) (int, error) { return len(question), nil }),
@@ -38,5 +38,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(it.Status, it.ID)
+	fmt.Println(Reply.Output(it))
 }

@@ -19,8 +19,7 @@ const (
 
 const declared = `{"pulse_protocol_version": "0.1", "loop_id": "hello.loop", "version": "1.0.0",
  "phases": [{"id": "read", "kind": "retrieve"}, {"id": "reply", "kind": "act", "on_failure": "retry"}, {"id": "score", "kind": "learn"}],
- "closure": {"from_phase": "score", "to_phase": "read"}, "cadence": {"type": "manual"},
- "substrates": {"memory": "m", "policy": "p", "audit": "a", "auth": "i"}, "invariants": {"append_only_audit": true}}`
+ "closure": {"from_phase": "score", "to_phase": "read"}, "cadence": {"type": "manual"}, "substrates": {"memory": "m", "policy": "p", "audit": "a", "auth": "i"}, "invariants": {"append_only_audit": true}}`
 
 func main() {
 	m, err := manifest.Parse([]byte(declared)) // every fault at once, with line and column

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/opensentience/pulse-go/signature"
@@ -15,7 +17,7 @@ import (
 // Phase, TraceID, ID and Time are required; the rest becomes extension
 // attributes where it is set.
 type Envelope struct {
-	Loop, Phase string // without a slash, which parts them in the source
+	Loop, Phase string // of ASCII letters, digits and . _ - ~
 	TraceID     string
 	ID          string
 	Time        time.Time // written in UTC
@@ -61,16 +63,18 @@ func (env Envelope) check(name Name) error {
 	add := func(field, format string, args ...any) {
 		faults = append(faults, &EnvelopeError{Token: name, Field: field, Problem: fmt.Sprintf(format, args...)})
 	}
-	for _, f := range [...]struct{ field, value string }{
-		{"Loop", env.Loop}, {"Phase", env.Phase}, {"TraceID", env.TraceID}, {"ID", env.ID},
+	for _, f := range [...]struct {
+		field, value string
+		fault        func(string) string
+	}{
+		{"Loop", env.Loop, idFault}, {"Phase", env.Phase, idFault},
+		{"TraceID", env.TraceID, requiredFault}, {"ID", env.ID, requiredFault},
+		{"Workspace", env.Workspace, textFault}, {"Iteration", env.Iteration, textFault},
+		{"Signature", string(env.Signature), textFault}, {"Connection", env.Connection, textFault},
+		{"TraceParent", env.TraceParent, textFault}, {"TraceState", env.TraceState, textFault},
 	} {
-		if f.value == "" {
-			add(f.field, "it is required")
-		}
-	}
-	for _, f := range [...]struct{ field, value string }{{"Loop", env.Loop}, {"Phase", env.Phase}} {
-		if strings.ContainsAny(f.value, "/ \t\r\n") {
-			add(f.field, "%q has a slash or white space, which the id of a loop or phase has not", f.value)
+		if problem := f.fault(f.value); problem != "" {
+			add(f.field, "%s", problem)
 		}
 	}
 	switch year := env.Time.UTC().Year(); {
@@ -83,6 +87,36 @@ func (env Envelope) check(name Name) error {
 		add("Ordinal", "want a number from 1 to %d, or 0 for none, got %d", math.MaxInt32, env.Ordinal)
 	}
 	return errors.Join(faults...)
+}
+
+// idFault says what is wrong with the id of a loop or phase in a source, which
+// is a URI reference: other characters would be escaped on the way.
+func idFault(id string) string {
+	if strings.ContainsFunc(id, func(r rune) bool {
+		return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("._-~", r)
+	}) {
+		return fmt.Sprintf("want ASCII letters, digits and . _ - ~ alone, got %q", id)
+	}
+	return requiredFault(id)
+}
+
+func requiredFault(text string) string {
+	if text == "" {
+		return "it is required"
+	}
+	return textFault(text)
+}
+
+// textFault says what is wrong with the text of an attribute (CloudEvents 1.0
+// §3.1).
+func textFault(text string) string {
+	switch {
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return fmt.Sprintf("want UTF-8 without control characters, got %q", text)
+	case strings.TrimSpace(text) != text:
+		return fmt.Sprintf("%q begins or ends with white space, which is lost on the way: trim it", text)
+	}
+	return ""
 }
 
 // event gives the event without its data.

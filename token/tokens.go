@@ -137,7 +137,7 @@ type ReputationUpdate struct {
 	EvidenceRef           string      `json:"evidence_ref"`
 
 	Absolute *float64 `json:"absolute,omitempty"` // the value after the update, so that a lost delta can be mended (C-070)
-	Sequence *int64   `json:"sequence,omitempty"` // number of the update of this subject (C-070)
+	Sequence *int64   `json:"sequence,omitempty"` // number of the update of this subject, from 0 (C-070)
 }
 
 // Timescale is how slowly consolidated memory changes (OS-010 §6.5).

@@ -71,6 +71,15 @@ func (c *check) finite(path string, v float64) {
 	}
 }
 
+// greatest is the greatest integer that every JSON reader keeps exactly.
+const greatest = 1<<53 - 1
+
+func (c *check) count(path string, v, least int64) {
+	if v < least || v > greatest {
+		c.add(path, "want an integer from %d to %d, got %d", least, greatest, v)
+	}
+}
+
 func (c *check) utc(path string, t time.Time) {
 	switch {
 	case t.IsZero():
@@ -148,9 +157,7 @@ func (c *check) topology(prefix string, t TopologyContext) {
 		c.required(prefix+at("sccs", i, "id"), s.ID)
 		c.kappa(prefix+at("sccs", i, "kappa"), s.Kappa)
 		c.routes(prefix+at("sccs", i, "routing"), s.Routing, s.Kappa)
-		if s.Budget.MaxIterations < 0 {
-			c.add(prefix+at("sccs", i, "budget/max_iterations"), "want a number of at least 0, got %d", s.Budget.MaxIterations)
-		}
+		c.count(prefix+at("sccs", i, "budget/max_iterations"), int64(s.Budget.MaxIterations), 0)
 	}
 	c.kappa(prefix+"/max_kappa", t.MaxKappa)
 	c.routes(prefix+"/routing", t.Routing, t.MaxKappa)
@@ -206,6 +213,9 @@ func (t ReputationUpdate) Validate() error {
 	if t.Absolute != nil {
 		c.finite("/absolute", *t.Absolute)
 	}
+	if t.Sequence != nil {
+		c.count("/sequence", *t.Sequence, 0)
+	}
 	return c.err()
 }
 
@@ -231,9 +241,7 @@ func (SurpriseSignal) TokenName() Name { return SurpriseSignalName }
 func (t SurpriseSignal) Validate() error {
 	c := &check{name: SurpriseSignalName}
 	c.header("", c.name, t.Header)
-	if t.EdgeID < 1 {
-		c.add("/edge_id", "want a number of at least 1, got %d", t.EdgeID)
-	}
+	c.count("/edge_id", int64(t.EdgeID), 1)
 	oneOf(c, "/body_subtype", t.BodySubtype, BodyBrowser, BodyOS, BodyVision, BodyVoice, BodyMotor)
 	c.required("/action_type", t.ActionType)
 	c.required("/predicted_state_hash", t.PredictedStateHash)

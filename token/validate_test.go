@@ -76,6 +76,8 @@ func TestValidate(t *testing.T) {
 		{"/calibration_adjustment", with(reputation(), func(t *ru) { t.CalibrationAdjustment = nan() })},
 		{"/source_loop", with(reputation(), func(t *ru) { t.SourceLoop = "" })},
 		{"/absolute", with(reputation(), func(t *ru) { t.Absolute = new(nan()) })},
+		{"/sequence", with(reputation(), func(t *ru) { t.Sequence = new(int64(-1)) })},
+		{"/sequence", with(reputation(), func(t *ru) { t.Sequence = new(int64(1 << 53)) })},
 		{"/timescale", with(consolidation(), func(t *ce) { t.Timescale = "hourly" })},
 		{"/convergence_status", with(consolidation(), func(t *ce) { t.ConvergenceStatus = "" })},
 		{"/metric_deltas/a~1b~0", with(consolidation(), func(t *ce) { t.MetricDeltas["a/b~"] = nan() })},

@@ -129,11 +129,11 @@ func (g *graph) storeEdge(src, dst, kind, event string) (change, error) {
 	}
 	e := edge{from.ID, to.ID, kind}
 	if l, ok := from.out[e]; ok {
-		return change{l.id, l.event}, nil
+		return change(l), nil
 	}
 	l := link{id: identify("edge", e.src, e.dst, e.kind), event: event}
 	connect(from, to, e, l)
-	return change{l.id, l.event}, nil
+	return change(l), nil
 }
 
 func connect(from, to *node, e edge, l link) {

@@ -141,8 +141,6 @@ func equal(a, b substrate.AuditEvent) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func equalAll(a, b []substrate.AuditEvent) bool { return slices.EqualFunc(a, b, equal) }
-
 func checkAppend(ctx context.Context, a substrate.Audit) error {
 	j := newJournal(ctx, a)
 	want := j.event("event-1", 0)

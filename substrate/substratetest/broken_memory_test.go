@@ -1,10 +1,8 @@
 package substratetest_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"sync"
 	"testing"
 
 	"github.com/opensentience/pulse-go/internal/spec"
@@ -14,105 +12,9 @@ import (
 	"github.com/opensentience/pulse-go/token"
 )
 
-func newMemory() *pulsetest.Memory { return new(pulsetest.Memory) }
-
-// memory is a working memory with some operations replaced. Each replacement
-// may call the working one.
-type memory struct {
-	*pulsetest.Memory
-	retrieve    func(*pulsetest.Memory, substrate.RetrieveContextRequest) (substrate.RetrieveContextResponse, error)
-	storeNode   func(*pulsetest.Memory, substrate.StoreNodeRequest) (substrate.Receipt, error)
-	storeEdge   func(*pulsetest.Memory, substrate.StoreEdgeRequest) (substrate.Receipt, error)
-	learn       func(*pulsetest.Memory, substrate.LearnFromOutcomeRequest) (substrate.LearnFromOutcomeResponse, error)
-	consolidate func(*pulsetest.Memory, substrate.ConsolidateRequest) (substrate.ConsolidateResponse, error)
-	topology    func(*pulsetest.Memory, substrate.TopologyAnalyzeRequest) (token.TopologyContext, error)
-	begin       func(*pulsetest.Memory, substrate.TransactionRequest) error
-	commit      func(*pulsetest.Memory, substrate.TransactionRequest) error
-	rollback    func(*pulsetest.Memory, substrate.TransactionRequest) error
-	erase       func(*pulsetest.Memory, substrate.EraseRequest) (substrate.Receipt, error)
-	readAudit   func(*pulsetest.Memory, substrate.QueryByTraceRequest) ([]substrate.AuditEvent, error)
-}
-
-func (m memory) RetrieveContext(ctx context.Context, r substrate.RetrieveContextRequest) (substrate.RetrieveContextResponse, error) {
-	if m.retrieve != nil {
-		return m.retrieve(m.Memory, r)
-	}
-	return m.Memory.RetrieveContext(ctx, r)
-}
-
-func (m memory) StoreNode(ctx context.Context, r substrate.StoreNodeRequest) (substrate.Receipt, error) {
-	if m.storeNode != nil {
-		return m.storeNode(m.Memory, r)
-	}
-	return m.Memory.StoreNode(ctx, r)
-}
-
-func (m memory) StoreEdge(ctx context.Context, r substrate.StoreEdgeRequest) (substrate.Receipt, error) {
-	if m.storeEdge != nil {
-		return m.storeEdge(m.Memory, r)
-	}
-	return m.Memory.StoreEdge(ctx, r)
-}
-
-func (m memory) LearnFromOutcome(ctx context.Context, r substrate.LearnFromOutcomeRequest) (substrate.LearnFromOutcomeResponse, error) {
-	if m.learn != nil {
-		return m.learn(m.Memory, r)
-	}
-	return m.Memory.LearnFromOutcome(ctx, r)
-}
-
-func (m memory) Consolidate(ctx context.Context, r substrate.ConsolidateRequest) (substrate.ConsolidateResponse, error) {
-	if m.consolidate != nil {
-		return m.consolidate(m.Memory, r)
-	}
-	return m.Memory.Consolidate(ctx, r)
-}
-
-func (m memory) TopologyAnalyze(ctx context.Context, r substrate.TopologyAnalyzeRequest) (token.TopologyContext, error) {
-	if m.topology != nil {
-		return m.topology(m.Memory, r)
-	}
-	return m.Memory.TopologyAnalyze(ctx, r)
-}
-
-func (m memory) Begin(ctx context.Context, r substrate.TransactionRequest) error {
-	if m.begin != nil {
-		return m.begin(m.Memory, r)
-	}
-	return m.Memory.Begin(ctx, r)
-}
-
-func (m memory) CommitTransaction(ctx context.Context, r substrate.TransactionRequest) error {
-	if m.commit != nil {
-		return m.commit(m.Memory, r)
-	}
-	return m.Memory.CommitTransaction(ctx, r)
-}
-
-func (m memory) Rollback(ctx context.Context, r substrate.TransactionRequest) error {
-	if m.rollback != nil {
-		return m.rollback(m.Memory, r)
-	}
-	return m.Memory.Rollback(ctx, r)
-}
-
-func (m memory) Erase(ctx context.Context, r substrate.EraseRequest) (substrate.Receipt, error) {
-	if m.erase != nil {
-		return m.erase(m.Memory, r)
-	}
-	return m.Memory.Erase(ctx, r)
-}
-
-func (m memory) ReadAudit(ctx context.Context, r substrate.QueryByTraceRequest) ([]substrate.AuditEvent, error) {
-	if m.readAudit != nil {
-		return m.readAudit(m.Memory, r)
-	}
-	return m.Memory.ReadAudit(ctx, r)
-}
-
 func TestMemoryRulesCatch(t *testing.T) {
 	spec.Covers(t, "P-9-1", "P-9.1-1", "P-9.1-2", "P-9.1-3", "P-9.1-4", "P-9.1-5", "P-9.1-6", "P-12-11")
-	ctx := context.Background()
+	ctx := t.Context()
 	storing := func(change func(*substrate.StoreNodeRequest)) func() substrate.Memory {
 		return func() substrate.Memory {
 			return memory{Memory: newMemory(), storeNode: func(m *pulsetest.Memory, r substrate.StoreNodeRequest) (substrate.Receipt, error) {
@@ -198,7 +100,7 @@ func TestMemoryRulesCatch(t *testing.T) {
 				r.Iteration = "one for all"
 			}
 		})},
-		{"store_node_never_overwrites", func() substrate.Memory { return overwriting(newMemory()) }},
+		{"store_node_never_overwrites", func() substrate.Memory { return overwriting(ctx, newMemory()) }},
 		{"store_edge_is_idempotent", func() substrate.Memory {
 			n := 0
 			return memory{Memory: newMemory(), storeEdge: func(m *pulsetest.Memory, r substrate.StoreEdgeRequest) (substrate.Receipt, error) {
@@ -232,8 +134,8 @@ func TestMemoryRulesCatch(t *testing.T) {
 		}},
 		{"receipts_echo_the_trace", learning(func(*substrate.LearnFromOutcomeRequest) {}, func(r *substrate.LearnFromOutcomeResponse) { r.Receipt.TraceID = "other" })},
 		{"receipts_echo_the_trace", analyzing(func(*substrate.TopologyAnalyzeRequest) {}, func(c *token.TopologyContext) { c.TraceID = "" })},
-		{"requests_are_not_kept", func() substrate.Memory { return sharingContent(newMemory()) }},
-		{"concurrent_use", func() substrate.Memory { return losing(newMemory()) }},
+		{"requests_are_not_kept", func() substrate.Memory { return sharingContent(ctx, newMemory()) }},
+		{"concurrent_use", func() substrate.Memory { return losing(ctx, newMemory()) }},
 		{"learn_is_idempotent", learning(func(r *substrate.LearnFromOutcomeRequest) {
 			r.Signal.ActionID += string(rune('a' + r.Ordinal))
 		}, func(*substrate.LearnFromOutcomeResponse) {})},
@@ -354,64 +256,4 @@ func TestMemoryRulesCatch(t *testing.T) {
 			}}
 		}},
 	})
-}
-
-// overwriting takes a stored id for an update.
-func overwriting(inner *pulsetest.Memory) substrate.Memory {
-	ctx := context.Background()
-	forged := make(map[string]substrate.Node)
-	return memory{Memory: inner,
-		storeNode: func(m *pulsetest.Memory, r substrate.StoreNodeRequest) (substrate.Receipt, error) {
-			out, err := m.StoreNode(ctx, r)
-			if errors.Is(err, substrate.ErrNodeExists) {
-				forged[r.Node.ID] = r.Node
-			}
-			return out, err
-		},
-		retrieve: func(m *pulsetest.Memory, r substrate.RetrieveContextRequest) (substrate.RetrieveContextResponse, error) {
-			out, err := m.RetrieveContext(ctx, r)
-			for i, n := range out.Nodes {
-				if f, ok := forged[n.ID]; ok {
-					out.Nodes[i] = f
-				}
-			}
-			return out, err
-		}}
-}
-
-// sharingContent hands out the caller's own slice.
-func sharingContent(inner *pulsetest.Memory) substrate.Memory {
-	ctx := context.Background()
-	content := make(map[string]json.RawMessage)
-	return memory{Memory: inner,
-		storeNode: func(m *pulsetest.Memory, r substrate.StoreNodeRequest) (substrate.Receipt, error) {
-			out, err := m.StoreNode(ctx, r)
-			content[out.ID] = r.Node.Content
-			return out, err
-		},
-		retrieve: func(m *pulsetest.Memory, r substrate.RetrieveContextRequest) (substrate.RetrieveContextResponse, error) {
-			out, err := m.RetrieveContext(ctx, r)
-			for i, n := range out.Nodes {
-				out.Nodes[i].Content = content[n.ID]
-			}
-			return out, err
-		}}
-}
-
-// losing drops a node when calls are many.
-func losing(inner *pulsetest.Memory) substrate.Memory {
-	var (
-		mu sync.Mutex
-		n  int
-	)
-	return memory{Memory: inner, storeNode: func(m *pulsetest.Memory, r substrate.StoreNodeRequest) (substrate.Receipt, error) {
-		mu.Lock()
-		n++
-		lose := n == 30
-		mu.Unlock()
-		if lose {
-			return substrate.Receipt{ID: "lost", TraceID: r.TraceID}, nil
-		}
-		return m.StoreNode(context.Background(), r)
-	}}
 }

@@ -89,7 +89,7 @@ func checkLearnDirection(ctx context.Context, m substrate.Memory) error {
 			return err
 		}
 		now := nodes[r.ID].Confidence
-		if sign*(now-0.5) < 0 || !(now >= 0 && now <= 1) {
+		if inUnit := now >= 0 && now <= 1; sign*(now-0.5) < 0 || !inUnit {
 			return fmt.Errorf("%s moved confidence from 0.5 to %v", status, now)
 		}
 		said := 0.5 // without an update nothing has moved

@@ -40,7 +40,7 @@ func (s members) first() string {
 func (r *Result) members() members {
 	var s members
 	for i, set := range [...]bool{
-		r.Failure != nil, !r.Output.IsZero(), !isZero(r.Signature), r.Remembered, r.Decision != nil, r.Act != nil,
+		r.Failure != nil, !r.Output.IsZero(), r.Signature != "", r.Remembered, r.Decision != nil, r.Act != nil,
 		r.Triggers != nil, r.Resume, !r.Signal.IsZero(), r.Outcome != nil, r.Expired,
 	} {
 		if set {

@@ -150,6 +150,15 @@ func TestJitterFillsTheRange(t *testing.T) {
 	}
 }
 
+func TestJitterDiffersBetweenAttempts(t *testing.T) {
+	b := machine.Backoff{Base: time.Second, Factor: 1}
+	seen := map[time.Duration]bool{}
+	for attempt := range 100 {
+		seen[b.Delay(attempt+1, 42)] = true
+	}
+	require.Len(t, seen, 100)
+}
+
 func TestJitterDiffersBetweenIterationsPhasesAndRuns(t *testing.T) {
 	m, err := loop("phase a retrieve from=external fail=retry\nphase b retrieve from=external fail=retry\nphase c route next=a,b\nclosure c b")
 	require.NoError(t, err)

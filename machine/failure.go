@@ -62,11 +62,8 @@ func (m *Machine) slept(run *PhaseRun) {
 
 // delay gives the attempt that a sleep precedes, and its length.
 func (m *Machine) delay(run *PhaseRun) (next int, d time.Duration) {
-	next = run.Attempt
+	next = max(run.Attempt, run.Undo) // of a phase that is undone there was one attempt
 	seed := m.seed ^ mix(m.plan.phases[run.Phase].seed+uint64(m.state.Phases[run.Phase].Runs))
-	if run.Undo > 0 {
-		next, seed = run.Undo, ^seed
-	}
 	return next, m.plan.settings.Backoff.Delay(next-1, seed)
 }
 

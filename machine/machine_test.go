@@ -212,7 +212,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestMemo(t *testing.T) {
-	spec.Covers(t, "P-5.2-1", "C-038", "C-039")
+	spec.Covers(t, "C-039")
 	const text = `
 		phase read retrieve from=external idempotent
 		phase send act from=phase:read idempotent
@@ -250,10 +250,50 @@ func TestMemo(t *testing.T) {
 	}
 	require.Equal(t, machine.Completed, m.Status())
 	require.Equal(t, []string{"act-send-1", "act-send-1", "act-send-1"}, acts)
+	require.Len(t, m.Snapshot().Memo, 4, "read, send and pick once, and what pick was asked differently")
 	_, ok := m.Memo("tidy", "equal")
 	require.False(t, ok, "a phase that runs once is not remembered")
 	_, ok = m.Memo("unknown", "equal")
 	require.False(t, ok)
+}
+
+func TestNothingIsRememberedOfOtherPhases(t *testing.T) {
+	plan := compile(t, "phase read retrieve from=external\nphase pick route next=read,tidy\nphase tidy consolidate", machine.Settings{MaxRuns: 2})
+	m, err := machine.New(plan, "iteration-1", machine.Trigger{Phase: "read", Payload: machine.Of("x")})
+	require.NoError(t, err)
+	for len(m.Next()) > 0 {
+		c := m.Next()[0]
+		r := worked(plan, c, start)
+		if c.Op == machine.OpRunPhase {
+			r.Signature = "equal"
+		}
+		require.NoError(t, m.Done(c.ID, r))
+		_, ok := m.Memo("read", "equal")
+		require.False(t, ok, "it is not idempotent")
+	}
+}
+
+func TestWhichFailuresAreRetried(t *testing.T) {
+	spec.Covers(t, "C-042", "C-093")
+	plan := compile(t, "phase read retrieve fail=retry", machine.Settings{})
+	for code, again := range map[machine.FailureCode]bool{
+		machine.CodeError: true, machine.CodePanic: true, machine.CodeTimeout: true, machine.CodeUnavailable: true,
+		machine.CodeInner: true, machine.CodeInDoubt: true, "of the host": true,
+		machine.CodeDenied: false, machine.CodeViolation: false, machine.CodeType: false, machine.CodeRoute: false,
+		machine.CodeNoAct: false, machine.CodeNoInput: false, machine.CodeMaxRuns: false, machine.CodeExpired: false,
+		machine.CodeCanceled: false,
+	} {
+		for _, permanent := range []bool{false, true} {
+			m, c := at(t, plan, machine.Trigger{Phase: "read", Payload: machine.Of("x")}, machine.OpRunPhase, "read")
+			failure := &machine.Failure{Code: code, Text: "no", Permanent: permanent}
+			require.NoError(t, m.Done(c.ID, machine.Result{Time: start, Failure: failure}))
+			want := machine.OpCommit
+			if again && !permanent {
+				want = machine.OpSleep
+			}
+			require.Equal(t, want, m.Next()[0].Op, "%s, permanent %t", code, permanent)
+		}
+	}
 }
 
 func TestPayloadJSON(t *testing.T) {

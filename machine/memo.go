@@ -10,7 +10,7 @@ type memoKey struct {
 // remember keeps what an idempotent phase gave, if the phase may be asked again.
 func (m *Machine) remember(i int, rec *Record) {
 	p := &m.plan.phases[i]
-	if !p.idempotent || !p.repeats || rec.Remembered || isZero(rec.Signature) {
+	if !p.idempotent || !p.repeats || rec.Remembered || rec.Signature == "" {
 		return
 	}
 	m.state.Memo = append(m.state.Memo, Remembered{
@@ -47,9 +47,4 @@ func (m *Machine) recall(i int, r *Result) {
 	if r.Output.IsZero() {
 		r.Output = known.Output
 	}
-}
-
-func isZero(d signature.Digest) bool {
-	var none signature.Digest
-	return d == none
 }

@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/opensentience/pulse-go/machine"
+	"github.com/opensentience/pulse-go/signature"
 )
 
 const twoPhases = "phase reply act fail=rollback\nphase score learn from=signal:OutcomeSignal"
@@ -46,20 +48,25 @@ func TestSnapshotIsIndependent(t *testing.T) {
 		c := m.Next()[0]
 		r := worked(plan, c, start.Add(time.Duration(n)*time.Second))
 		if c.Op == machine.OpRunPhase {
-			r.Signature = "s" + r.Signature + "x"
+			r.Signature = signature.Digest(fmt.Sprintf("digest-%d", n))
 		}
 		require.NoError(t, m.Done(c.ID, r))
-		if c.Op != machine.OpEnd {
-			require.NoError(t, other.Cancel("another way", start))
+		r.Output = machine.Of("another way")
+		if c.Op == machine.OpRunPhase {
+			require.NoError(t, other.Done(c.ID, r))
+			require.NoError(t, other.Done(other.Next()[0].ID, machine.Result{Time: start}))
 		}
 	}
 	for i, s := range all {
 		require.Equal(t, s.text, asJSON(s.snapshot), "snapshot %d", i)
 	}
+	require.NotEmpty(t, m.Snapshot().Memo)
+	s := m.Snapshot()
+	require.Equal(t, len(s.Memo), cap(s.Memo), "appending to a snapshot does not reach the machine")
 
 	m, _ = at(t, plan, machine.Trigger{Phase: "read", Payload: machine.Of("x")}, machine.OpRunPhase, "pick")
 	before := asJSON(m.Snapshot())
-	s := m.Snapshot()
+	s = m.Snapshot()
 	s.Phases[0], s.Active[0] = machine.PhaseState{}, machine.PhaseRun{}
 	require.Equal(t, before, asJSON(m.Snapshot()), "a changed snapshot does not change the machine")
 }
@@ -137,6 +144,26 @@ func TestRestoreRefusesWhatNoMachineWrote(t *testing.T) {
 			require.ErrorIs(t, err, machine.ErrFormat)
 		})
 	}
+}
+
+// TestRestoredMachinesAreIndependent lets two machines go on from one snapshot.
+func TestRestoredMachinesAreIndependent(t *testing.T) {
+	plan := compile(t, "phase read retrieve from=external idempotent\nphase pick route next=read,reply\nphase reply act", machine.Settings{})
+	m, _ := at(t, plan, machine.Trigger{Phase: "read", Payload: machine.Of("x")}, machine.OpRunPhase, "read")
+	s := m.Snapshot()
+	s.Memo = append(make([]machine.Remembered, 0, 8), machine.Remembered{Signature: "old"})
+	for _, sig := range []signature.Digest{"left", "right"} {
+		other, err := machine.Restore(plan, s)
+		require.NoError(t, err)
+		r := worked(plan, other.Next()[0], start)
+		r.Signature = sig
+		require.NoError(t, other.Done(other.Next()[0].ID, r))
+		require.NoError(t, other.Done(other.Next()[0].ID, machine.Result{Time: start}))
+		_, ok := other.Memo("read", sig)
+		require.True(t, ok)
+	}
+	require.Empty(t, s.Memo[:2][1].Signature, "the spare room of the snapshot's slice is not the machine's")
+	require.Empty(t, s.Phases[0].Ended)
 }
 
 func changeRecord(s *machine.Snapshot, change func(*machine.Record)) {

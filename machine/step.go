@@ -93,7 +93,10 @@ func (m *Machine) offer(run *PhaseRun) {
 
 // returned goes on after an attempt of a phase function.
 func (m *Machine) returned(run *PhaseRun, r *Result) {
-	run.Returned, run.Signature = r.Time, r.Signature
+	run.Returned = r.Time
+	if r.Signature != "" { // an attempt may fail before it is computed
+		run.Signature = r.Signature
+	}
 	if r.Failure != nil {
 		m.fail(run, r.Failure)
 		return

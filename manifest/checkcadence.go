@@ -53,7 +53,7 @@ func (c *checker) cadence(cad *Cadence, place []any) {
 		}
 	}
 	if cad.Params != nil {
-		c.writable(cad.Params, append(slices.Clone(place), "params")...)
+		c.writable(cad.Params, func() string { return at(append(slices.Clone(place), "params")...) })
 	}
 }
 
@@ -84,7 +84,7 @@ func (c *checker) readParams(cad *Cadence, param func(string) []any) *params {
 			c.fail(CodePhaseID, at(param("from_phase")...), "%s is no phase id; write a–z, 0–9 and _", shorten(id))
 		}
 		if name := p.text("token"); name != "" {
-			c.token(name, param("token")...)
+			c.token(name, func() string { return at(param("token")...) })
 		}
 	case CadenceManual:
 		p.text("interface")

@@ -11,10 +11,10 @@ import (
 func (c *checker) closure() {
 	cl := c.m.Closure
 	if cl.FromPhase != "" {
-		c.known(cl.FromPhase, "closure", "from_phase")
+		c.known(cl.FromPhase, func() string { return at("closure", "from_phase") })
 	}
 	if cl.ToPhase != "" {
-		c.known(cl.ToPhase, "closure", "to_phase")
+		c.known(cl.ToPhase, func() string { return at("closure", "to_phase") })
 	}
 	if cl.Via == "" {
 		return
@@ -24,7 +24,7 @@ func (c *checker) closure() {
 		c.fail(CodeEndpoint, at("closure", "via"), "%s is no channel of a closure; write substrate:<slot> or signal:<Token>", shorten(cl.Via))
 		return
 	}
-	c.endpoint(via[0], "closure", "via")
+	c.endpoint(via[0], func() string { return at("closure", "via") })
 }
 
 // roles checks that the loop has the roles it needs, and that learning follows
@@ -124,7 +124,7 @@ func (c *checker) trigger(i int, s string) {
 		c.fail(CodeTrigger, pointer, "%v", err)
 		return
 	}
-	c.known(t.Phase, "nesting", "inner_loops", i, "trigger")
+	c.known(t.Phase, func() string { return pointer })
 	if t.When != "" {
 		c.aliasesIn(t.When, pointer)
 	}
@@ -155,7 +155,7 @@ func (c *checker) connections() {
 
 func (c *checker) connection(i int, k *Connection) {
 	if k.EmitPhase != "" {
-		c.known(k.EmitPhase, "connections", i, "emit_phase")
+		c.known(k.EmitPhase, func() string { return at("connections", i, "emit_phase") })
 	}
 	if k.EmitCondition != "" {
 		c.predicate(k.EmitCondition, at("connections", i, "emit_condition"))
@@ -164,7 +164,7 @@ func (c *checker) connection(i int, k *Connection) {
 		c.fail(CodeBadValue, at("connections", i, "envelope"), "%s is no envelope; the only one is %s", shorten(k.Envelope), Envelope)
 	}
 	if k.Token != "" {
-		c.token(k.Token, "connections", i, "token")
+		c.token(k.Token, func() string { return at("connections", i, "token") })
 	}
 	if k.ToLoop != "" && !isLoopID(k.ToLoop) {
 		c.fail(CodeLoopID, at("connections", i, "to_loop"), "%s", loopIDForm(k.ToLoop))

@@ -18,8 +18,8 @@ func (c *checker) phase(i int, p *Phase) {
 		c.phaseID(i, p.ID)
 	}
 	c.customKind(i, p)
-	c.endpoints(p.Inputs.From, "phases", i, "inputs", "from")
-	c.endpoints(p.Outputs.To, "phases", i, "outputs", "to")
+	c.endpoints(p.Inputs.From, func() string { return at("phases", i, "inputs", "from") })
+	c.endpoints(p.Outputs.To, func() string { return at("phases", i, "outputs", "to") })
 	if s := p.Inputs.Schema; s != "" && !isSchemaName(s) {
 		c.fail(CodeSchemaName, at("phases", i, "inputs", "schema"), "%s is no type name; write a name without spaces, with [] after it for a list", shorten(s))
 	}
@@ -32,19 +32,16 @@ func (c *checker) phase(i int, p *Phase) {
 	if p.Invariant != "" {
 		c.phaseInvariant(i, p.Invariant)
 	}
-	c.tokens(p.Inputs.Tokens, "phases", i, "inputs", "tokens")
-	c.tokens(p.Outputs.Tokens, "phases", i, "outputs", "tokens")
+	c.tokens(p.Inputs.Tokens, func() string { return at("phases", i, "inputs", "tokens") })
+	c.tokens(p.Outputs.Tokens, func() string { return at("phases", i, "outputs", "tokens") })
 	if p.Effects != nil {
-		c.tokens(p.Effects.MayEmit, "phases", i, "effects", "may_emit")
-	}
-	for j, slot := range p.Inputs.Substrates {
-		c.slot(string(slot), "phases", i, "inputs", "substrates", j)
+		c.tokens(p.Effects.MayEmit, func() string { return at("phases", i, "effects", "may_emit") })
 	}
 	for j, id := range p.Successors {
 		c.successor(id, i, j)
 	}
 	if p.Refinements != nil {
-		c.writable(p.Refinements, "phases", i, "refinements")
+		c.writable(p.Refinements, func() string { return at("phases", i, "refinements") })
 	}
 }
 
@@ -66,82 +63,83 @@ func (c *checker) customKind(i int, p *Phase) {
 	}
 }
 
-// endpoints checks a from or to. The place is given apart so that a pointer is
-// made only for a fault.
-func (c *checker) endpoints(s string, place ...any) {
+// endpoints checks a from or to. Its place, here and below, is asked for only if
+// there is a fault.
+func (c *checker) endpoints(s string, place func() string) {
 	endpoints, err := ParseEndpoints(s)
 	if err != nil {
-		c.fail(CodeEndpoint, at(place...), "%v", err)
+		c.fail(CodeEndpoint, place(), "%v", err)
 		return
 	}
 	for _, e := range endpoints {
-		c.endpoint(e, place...)
+		c.endpoint(e, place)
 	}
 }
 
-func (c *checker) endpoint(e Endpoint, place ...any) {
+func (c *checker) endpoint(e Endpoint, place func() string) {
 	switch e.Kind {
 	case EndpointPhase:
-		c.known(e.Name, place...)
+		c.known(e.Name, place)
 	case EndpointSubstrate:
-		c.slot(e.Name, place...)
+		c.slot(e.Name, place)
 	case EndpointSignal:
-		c.token(e.Name, place...)
+		c.token(e.Name, place)
 	}
 }
 
 // known checks that a phase exists. Without phases that is not worth saying again.
-func (c *checker) known(id string, place ...any) bool {
+func (c *checker) known(id string, place func() string) bool {
 	if _, ok := c.index[id]; ok || len(c.ids) == 0 {
 		return ok
 	}
-	c.fail(CodeUnknownPhase, at(place...), "there is no phase %s%s", shorten(id), c.didYouMean(id, c.ids))
+	c.fail(CodeUnknownPhase, place(), "there is no phase %s%s", shorten(id), c.didYouMean(id, c.ids))
 	return false
 }
 
-func (c *checker) slot(name string, place ...any) {
-	slots := texts(Slots()...)
-	if slices.Contains(slots, name) {
+func (c *checker) slot(name string, place func() string) {
+	if slices.Contains(Slots(), Slot(name)) {
 		return
 	}
-	c.fail(CodeUnknownSlot, at(place...), "there is no substrate slot %s; the slots are %s%s", shorten(name), strings.Join(slots, ", "), c.didYouMean(name, slots))
+	slots := texts(Slots()...)
+	c.fail(CodeUnknownSlot, place(), "there is no substrate slot %s; the slots are %s%s", shorten(name), strings.Join(slots, ", "), c.didYouMean(name, slots))
 }
 
-func (c *checker) tokens(names []string, place ...any) {
+func (c *checker) tokens(names []string, place func() string) {
 	for j, name := range names {
-		c.token(name, append(slices.Clone(place), j)...)
+		c.token(name, func() string { return place() + at(j) })
 	}
 }
 
 // token checks the name of a token: canonical in the declared minor version, or a
 // vendor's (OS-010 §6.7, C-002).
-func (c *checker) token(s string, place ...any) {
+func (c *checker) token(s string, place func() string) {
 	canonical := texts(token.Canonical(c.version.Minor)...)
 	if slices.Contains(canonical, s) {
 		if s == string(token.SurpriseSignalName) {
-			c.newerToken(token.SurpriseSignalName, place...)
+			c.newerToken(token.SurpriseSignalName, place)
 		}
 		return
 	}
 	name, err := token.ParseName(s)
 	switch {
 	case s == "EscalationRequest":
-		c.fail(CodeUnknownToken, at(place...), "EscalationRequest is no token: the host receives it when a phase escalates; remove it")
+		c.fail(CodeUnknownToken, place(), "EscalationRequest is no token: the host receives it when a phase escalates; remove it")
 	case err != nil:
-		c.fail(CodeUnknownToken, at(place...), "there is no token %s; write a canonical one, or a vendor's such as acme.v1.Name%s", shorten(s), c.didYouMean(s, canonical))
+		c.fail(CodeUnknownToken, place(), "there is no token %s; write a canonical one, or a vendor's such as acme.v1.Name%s", shorten(s), c.didYouMean(s, canonical))
 	case name.Canonical():
-		c.fail(CodeUnknownToken, at(place...), "the token %s belongs to protocol 0.2; declare pulse_protocol_version 0.2", name)
+		c.fail(CodeUnknownToken, place(), "the token %s belongs to protocol 0.2; declare pulse_protocol_version 0.2", name)
 	default:
-		c.newerToken(name, place...)
+		c.newerToken(name, place)
 	}
 }
 
 func (c *checker) phaseInvariant(i int, name Invariant) {
-	known := texts(Invariants()...)
-	switch {
-	case !slices.Contains(known, string(name)):
+	switch on := c.m.Invariants[name]; {
+	case on:
+	case !slices.Contains(Invariants(), name):
+		known := texts(Invariants()...)
 		c.fail(CodeUnknownInvariant, at("phases", i, "invariant"), "%s is not one of the seven invariants%s", shorten(string(name)), c.didYouMean(string(name), known))
-	case !c.m.Invariants[name] && c.m.Invariants != nil:
+	case c.m.Invariants != nil:
 		c.fail(CodeInvariantOff, at("phases", i, "invariant"), "%s is not on in invariants; set it to true there, or remove it here", name)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // member at fault at its zero value.
 type decoder struct {
 	plans  map[reflect.Type]*plan
-	path   []any // names and indices down to the current value
+	path   trail
 	issues Issues
 }
 
@@ -32,7 +32,7 @@ func decode(doc *document) (*Manifest, Issues) {
 
 func (d *decoder) fail(code Code, format string, args ...any) {
 	d.issues = append(d.issues, Issue{
-		Code: code, Severity: SeverityError, Pointer: at(d.path...), Message: fmt.Sprintf(format, args...),
+		Code: code, Severity: SeverityError, Pointer: d.path.pointer(), Message: fmt.Sprintf(format, args...),
 	})
 }
 
@@ -49,9 +49,9 @@ func (d *decoder) object(v jsonpos.Value, dst reflect.Value) {
 			continue // a second value, which is reported as such
 		}
 		written.mark(m.field)
-		d.path = append(d.path, m.name)
+		d.path.name(m.name)
 		d.member(m, value, dst.Field(m.field))
-		d.path = d.path[:len(d.path)-1]
+		d.path.up()
 	}
 }
 
@@ -149,9 +149,9 @@ func (d *decoder) list(v jsonpos.Value, dst reflect.Value) {
 	dst.Set(reflect.MakeSlice(dst.Type(), n, n))
 	i := 0
 	for e := range v.Elements() {
-		d.path = append(d.path, i)
+		d.path.element(i)
 		d.value(e, dst.Index(i))
-		d.path = d.path[:len(d.path)-1]
+		d.path.up()
 		i++
 	}
 }
@@ -164,10 +164,10 @@ func (d *decoder) mapping(v jsonpos.Value, dst reflect.Value) {
 	}
 	dst.Set(reflect.MakeMapWithSize(dst.Type(), v.Len()/2))
 	for name, e := range v.Members() {
-		d.path = append(d.path, name.Text())
+		d.path.name(name.Text())
 		on := reflect.New(dst.Type().Elem()).Elem()
 		d.value(e, on)
 		dst.SetMapIndex(reflect.ValueOf(name.Text()).Convert(dst.Type().Key()), on)
-		d.path = d.path[:len(d.path)-1]
+		d.path.up()
 	}
 }

@@ -216,3 +216,4 @@ func (Overflow) values() []string {
 func (WorkspaceScope) values() []string {
 	return texts(ScopeRequired, ScopeOptional, ScopeGlobal)
 }
+func (Slot) values() []string { return texts(Slots()...) }

@@ -50,7 +50,7 @@ func (i Issue) String() string {
 		b.WriteString(string(i.Severity) + ": ")
 	}
 	if i.Pointer != "" {
-		b.WriteString(i.Pointer + ": ")
+		b.WriteString(clip(i.Pointer) + ": ")
 	}
 	b.WriteString(i.Message + " [" + string(i.Code) + "]")
 	return b.String()

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/opensentience/pulse-go/internal/expr"
 	"github.com/opensentience/pulse-go/token"
@@ -42,10 +43,10 @@ func (c *checker) retriesUsed(i int, p *Phase) {
 
 // undelivered: connections are the only way a token leaves the loop (C-022).
 func (c *checker) undelivered(i int, p *Phase, connected map[[2]string]bool) {
-	endpoints, err := ParseEndpoints(p.Outputs.To)
-	if err != nil {
+	if !strings.Contains(p.Outputs.To, "signal:") {
 		return
 	}
+	endpoints, _ := ParseEndpoints(p.Outputs.To) // a fault is reported elsewhere
 	for _, e := range endpoints {
 		if _, err := token.ParseName(e.Name); err != nil {
 			continue
@@ -59,7 +60,7 @@ func (c *checker) undelivered(i int, p *Phase, connected map[[2]string]bool) {
 // severalTargets: only a route chooses, so that a phase of another kind has one
 // phase after it.
 func (c *checker) severalTargets(i int, p *Phase) {
-	if c.aliases.Role(p) != RoleRoute && len(phaseTargets(p.Outputs.To)) > 1 {
+	if strings.Contains(p.Outputs.To, "|") && c.aliases.Role(p) != RoleRoute && len(phaseTargets(p.Outputs.To)) > 1 {
 		c.warn(CodeUnusedMember, at("phases", i, "outputs", "to"), "%s is no route, so it cannot choose among several phases; name one", p.ID)
 	}
 }
@@ -140,13 +141,13 @@ func readsMemory(p *Phase) bool {
 }
 
 // newerToken: vendor tokens exist since 0.1.2, SurpriseSignal since 0.1.1 (C-001).
-func (c *checker) newerToken(name token.Name, place ...any) {
+func (c *checker) newerToken(name token.Name, place func() string) {
 	since, what := Protocol{0, 1, 2}, "vendor tokens exist"
 	if name == token.SurpriseSignalName {
 		since, what = Protocol{0, 1, 1}, "SurpriseSignal exists"
 	}
 	if c.m.ProtocolVersion != "" && c.version.Compare(since) < 0 {
-		c.warn(CodeNewerFeature, at(place...), "%s since protocol %v, and %v is declared; declare %v", what, since, c.version, since)
+		c.warn(CodeNewerFeature, place(), "%s since protocol %v, and %v is declared; declare %v", what, since, c.version, since)
 	}
 }
 
@@ -156,12 +157,7 @@ func (c *checker) aliasesIn(src, pointer string) {
 	if err != nil {
 		return
 	}
-	for _, path := range e.Paths() {
-		switch path[len(path)-1] {
-		case "kappa":
-			c.note(CodePathAlias, pointer, "kappa stands for max_kappa")
-		case "outcome":
-			c.note(CodePathAlias, pointer, "outcome stands for status")
-		}
+	for _, alias := range e.Aliases() {
+		c.note(CodePathAlias, pointer, "%s is an alias; write %s", alias, map[string]string{"kappa": "max_kappa", "outcome": "status"}[alias])
 	}
 }

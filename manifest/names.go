@@ -120,7 +120,7 @@ func allBytes(s string, ok func(byte) bool) bool {
 func shorten(s string) string { return `"` + clip(s) + `"` }
 
 func clip(s string) string {
-	const most = 60
+	const most = 80
 	if len(s) > most {
 		cut := most
 		for cut > 0 && !utf8.RuneStart(s[cut]) {

@@ -30,7 +30,7 @@ type member struct {
 	nullable bool
 	minimum  int // of a number, -1 if there is none
 	newer    bool
-	values   []string // of an enumeration
+	values   []string // of an enumeration, or of a list of it
 }
 
 // plans holds the plan of every struct in a manifest.
@@ -83,7 +83,11 @@ func newMember(f reflect.StructField, i int, name, options string) member {
 	case strings.Contains(rules, ",natural,"):
 		m.minimum = 0
 	}
-	if e, ok := reflect.Zero(f.Type).Interface().(enumeration); ok {
+	t := f.Type
+	if t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if e, ok := reflect.Zero(t).Interface().(enumeration); ok {
 		m.values = e.values()
 	}
 	return m

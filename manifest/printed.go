@@ -24,7 +24,7 @@ func (c *checker) meant(name string, known []string) string {
 
 // cure tells how to write what stands as an array.
 func (d *decoder) cure(v jsonpos.Value, want jsonpos.Kind) string {
-	name, _ := d.path[len(d.path)-1].(string)
+	name := d.path.last()
 	if v.Kind() != jsonpos.Array {
 		if want == jsonpos.String && v.Kind() == jsonpos.Number {
 			return "; put it in quotes"

@@ -29,8 +29,7 @@ func loopSchema(t testing.TB) *jsonschema.Schema {
 	return schema
 }
 
-func schemaAccepts(t testing.TB, schema *jsonschema.Schema, text []byte) bool {
-	t.Helper()
+func schemaAccepts(t require.TestingT, schema *jsonschema.Schema, text []byte) bool {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	require.NoError(t, err)
 	return schema.Validate(doc) == nil

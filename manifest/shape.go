@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/opensentience/pulse-go/internal/jsonpos"
 )
 
 // shape checks what the tags of the structs say (see plan), for every struct in
@@ -16,9 +18,9 @@ func (c *checker) shape(v reflect.Value) {
 	for i := range p.members {
 		m := &p.members[i]
 		field := v.Field(m.field)
-		c.path = append(c.path, m.name)
+		c.path.name(m.name)
 		c.member(m, field, written.has(m.field))
-		c.path = c.path[:len(c.path)-1]
+		c.path.up()
 	}
 	for _, name := range slices.Sorted(maps.Keys(extraOf(p, v))) {
 		c.unknown(name, p.names)
@@ -42,7 +44,7 @@ func (c *checker) member(m *member, v reflect.Value, written bool) {
 	if m.minimum >= 0 {
 		c.number(m, v, written)
 	}
-	c.inner(v)
+	c.inner(m, v)
 }
 
 // missing tells whether a required member is absent. A struct is absent if it holds
@@ -60,12 +62,11 @@ func missing(m *member, v reflect.Value, written bool) bool {
 	}
 }
 
-func (c *checker) inner(v reflect.Value) {
+// inner checks what is in a member.
+func (c *checker) inner(m *member, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		if v.Len() > 0 {
-			c.enumeration(v)
-		}
+		c.enumerated(m, v.String())
 	case reflect.Struct:
 		c.shape(v)
 	case reflect.Pointer:
@@ -73,29 +74,22 @@ func (c *checker) inner(v reflect.Value) {
 			c.shape(v.Elem())
 		}
 	case reflect.Slice:
-		if kind := v.Type().Elem().Kind(); kind != reflect.Struct && v.Type().Elem() == reflect.TypeFor[string]() {
+		if m.values == nil && v.Type().Elem().Kind() != reflect.Struct {
 			return
 		}
 		for i := range v.Len() {
-			c.path = append(c.path, i)
-			c.inner(v.Index(i))
-			c.path = c.path[:len(c.path)-1]
+			c.path.element(i)
+			c.inner(m, v.Index(i))
+			c.path.up()
 		}
 	}
 }
 
-func (c *checker) enumeration(v reflect.Value) {
-	values, ok := c.enums[v.Type()]
-	if !ok {
-		if e, is := v.Interface().(enumeration); is {
-			values = e.values()
-		}
-		c.enums[v.Type()] = values
-	}
-	if values == nil || slices.Contains(values, v.String()) {
+func (c *checker) enumerated(m *member, v string) {
+	if v == "" || m.values == nil || slices.Contains(m.values, v) {
 		return
 	}
-	c.failHere(CodeBadValue, "%s is not one of %s%s", shorten(v.String()), strings.Join(values, ", "), c.didYouMean(v.String(), values))
+	c.failHere(CodeBadValue, "%s is not one of %s%s", shorten(v), strings.Join(m.values, ", "), c.didYouMean(v, m.values))
 }
 
 func (c *checker) number(m *member, v reflect.Value, written bool) {
@@ -118,7 +112,7 @@ func (c *checker) newerMember(name string) {
 		severity = SeverityWarning
 	}
 	c.add(Issue{
-		Code: CodeNewerMember, Severity: severity, Pointer: at(c.path...), name: true,
+		Code: CodeNewerMember, Severity: severity, Pointer: c.path.pointer(), name: true,
 		Message: name + " belongs to protocol 0.2; declare pulse_protocol_version 0.2, or leave it out",
 	})
 }
@@ -131,12 +125,12 @@ func (c *checker) unknown(name string, known []string) {
 		severity, cure = SeverityWarning, "it is kept, and has no effect here"
 	}
 	code, what := CodeUnknownMember, "there is no member "
-	if len(c.path) == 1 && c.path[0] == "substrates" { // the six slots are fixed until 1.0 (OS-010 §16.1)
+	if len(c.path) == 1 && c.path.last() == "substrates" { // the six slots are fixed until 1.0 (OS-010 §16.1)
 		code, what, severity, cure = CodeUnknownSlot, "there is no substrate slot ", SeverityError, "the slots are "+strings.Join(known, ", ")
 	}
 	hint := c.meant(name, known)
 	c.add(Issue{
-		Code: code, Severity: severity, Pointer: at(append(slices.Clone(c.path), name)...), name: true,
+		Code: code, Severity: severity, Pointer: jsonpos.AppendPointer(c.path.pointer(), name), name: true,
 		Message: what + shorten(name) + " here; " + cure + hint,
 	})
 }
@@ -165,11 +159,11 @@ func (c *checker) invariantNames() {
 }
 
 // writable checks that a map of free-form members can be written as JSON.
-func (c *checker) writable(values map[string]any, place ...any) {
+func (c *checker) writable(values map[string]any, place func() string) {
 	if c.m.doc != nil {
 		return // what was read can be written
 	}
 	if _, err := json.Marshal(values); err != nil {
-		c.fail(CodeWrongType, at(place...), "this cannot be written as JSON: %v", err)
+		c.fail(CodeWrongType, place(), "this cannot be written as JSON: %v", err)
 	}
 }

@@ -45,9 +45,8 @@ type checker struct {
 	index     map[string]int // of phases by id
 	ids       []string       // of phases
 	plans     map[reflect.Type]*plan
-	enums     map[reflect.Type][]string
 	absent    map[string]bool // required members of the manifest that are missing
-	path      []any
+	path      trail
 	issues    Issues
 	suggester
 }
@@ -56,7 +55,7 @@ func newChecker(m *Manifest, opts Options) *checker {
 	c := &checker{
 		m: m, aliases: opts.Aliases,
 		index: make(map[string]int, len(m.Phases)), ids: make([]string, len(m.Phases)),
-		plans: plans(), enums: make(map[reflect.Type][]string),
+		plans:     plans(),
 		absent:    make(map[string]bool),
 		suggester: suggester{suggestBudget},
 	}
@@ -82,7 +81,7 @@ func (c *checker) fail(code Code, pointer, format string, args ...any) {
 }
 
 func (c *checker) failHere(code Code, format string, args ...any) {
-	c.fail(code, at(c.path...), format, args...)
+	c.fail(code, c.path.pointer(), format, args...)
 }
 
 func (c *checker) warn(code Code, pointer, format string, args ...any) {

@@ -41,8 +41,8 @@ type Builder struct {
 
 // NewBuilder starts a tree over a text.
 func NewBuilder(source string) *Builder {
-	// A value takes some 16 bytes, as manifests go; growing would cost more.
-	return &Builder{tree: Tree{source: source, nodes: make([]node, 0, len(source)/16+8)}}
+	// A value takes a dozen bytes, as manifests go; growing would cost more.
+	return &Builder{tree: Tree{source: source, nodes: make([]node, 0, len(source)/12+8)}}
 }
 
 // Scalar adds a string, or a literal as JSON writes it.

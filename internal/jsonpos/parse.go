@@ -207,6 +207,9 @@ func (p *parser) number() bool {
 	return true
 }
 
+// IsNumber tells whether a text is a JSON number.
+func IsNumber(s string) bool { return s != "" && scanNumber(s) == len(s) }
+
 // scanNumber gives the length of the JSON number that s begins with, or 0.
 func scanNumber(s string) int {
 	i := 0

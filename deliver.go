@@ -117,7 +117,7 @@ func (l *Loop) resume(ctx context.Context, e journal.Entry, res *machine.Result)
 		r.recorded = e.Record.Seq
 	}
 	if res == nil {
-		return r.drive(machine.Command{}, nil)
+		return r.drive(r.doubt(e))
 	}
 	cmd := m.Next()[0]
 	if cmd.Op != machine.OpAwait {
@@ -132,6 +132,21 @@ func (l *Loop) resume(ctx context.Context, e journal.Entry, res *machine.Result)
 	}
 	res.Time = time.Now()
 	return r.drive(cmd, res)
+}
+
+// doubt answers for an act whose intent is the newest entry: nobody knows whether
+// it happened. One that is not idempotent fails with ErrInDoubt, which only retry
+// answers by running it again (C-090).
+func (r *run) doubt(e journal.Entry) (machine.Command, *machine.Result) {
+	if e.Intent == nil || r.loop.plan.Idempotent(e.Intent.Phase) {
+		return machine.Command{}, nil
+	}
+	cmds := r.m.Next()
+	if len(cmds) == 0 || cmds[0].Op != machine.OpRunPhase || cmds[0].Phase != e.Intent.Phase {
+		return machine.Command{}, nil
+	}
+	err := fmt.Errorf("%w: action %s", ErrInDoubt, e.Intent.ActionID)
+	return cmds[0], &machine.Result{Time: time.Now(), Failure: machine.NewFailure(machine.CodeInDoubt, false, err), Signature: r.entrySig}
 }
 
 // auditSignal records what became of a signal outside an iteration.

@@ -21,6 +21,7 @@ var (
 	ErrStopped     = errors.New("pulse: the host of the iteration stopped")
 	ErrAttemptOver = errors.New("pulse: the attempt is over")
 	ErrExpired     = errors.New("pulse: an awaited signal did not come in time")
+	ErrInDoubt     = errors.New("pulse: an act was begun and nobody knows whether it happened")
 	ErrLate        = errors.New("pulse: the outcome came after its iteration had ended")
 	ErrDuplicate   = errors.New("pulse: the outcome was delivered before")
 	ErrPlanChanged = errors.New("pulse: the iteration was started under another manifest")

@@ -178,12 +178,13 @@ func (r *run) step() verdict {
 // answer settles a performed command and reports it to the machine.
 func (r *run) answer(cmd *machine.Command, res *machine.Result, abandoned *Call) verdict {
 	if cmd.Op == machine.OpRunPhase {
-		c := r.current.Swap(nil)
 		if r.deadline != nil {
 			r.deadline.Stop()
 		}
-		if err := r.settle(c, res, abandoned != nil); err != nil {
-			return r.interrupt(err)
+		if c := r.current.Swap(nil); c != nil { // none if the act was in doubt when the iteration was resumed
+			if err := r.settle(c, res, abandoned != nil); err != nil {
+				return r.interrupt(err)
+			}
 		}
 		if r.ctx.Err() != nil && (res.Failure == nil && abandoned != nil || res.Failure != nil && res.Failure.Code != machine.CodeTimeout) {
 			return r.interrupt(nil) // the attempt does not count

@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
-	"lukechampine.com/blake3"
 )
 
 // newTrace gives the trace id of an iteration whose trigger names none: that of
@@ -36,8 +35,10 @@ func spanTrace(id string) (t trace.TraceID) {
 	if n, err := hex.Decode(t[:], []byte(plain[:min(len(plain), 32)])); err == nil && n == len(t) && len(plain) == 32 {
 		return t
 	}
-	h := blake3.Sum256([]byte(id))
-	copy(t[:], h[:])
+	_, digest, _ := strings.Cut(string(signature.BLAKE3([]byte(id))), ":")
+	if n, err := hex.Decode(t[:], []byte(digest[:2*len(t)])); err != nil || n != len(t) {
+		return trace.TraceID{}
+	}
 	return t
 }
 

@@ -110,7 +110,7 @@ func (c *checker) innerLoop(i int, inner *InnerLoop) {
 	}
 	bounded := inner.Wait == WaitBounded
 	switch {
-	case bounded && inner.TimeoutMS == 0 && !wrote(inner, "timeout_ms"):
+	case bounded && inner.TimeoutMS == 0:
 		c.fail(CodeWaitTimeout, at("nesting", "inner_loops", i), "wait bounded needs timeout_ms; write how long the outer phase waits")
 	case !bounded && inner.TimeoutMS != 0:
 		c.warn(CodeUnusedMember, at("nesting", "inner_loops", i, "timeout_ms"), "timeout_ms has an effect with wait bounded only; remove it, or write bounded")
@@ -172,7 +172,7 @@ func (c *checker) connection(i int, k *Connection) {
 	if k.ToPhase != "" && !isPhaseID(k.ToPhase) {
 		c.fail(CodePhaseID, at("connections", i, "to_phase"), "%s is no phase id; write a–z, 0–9 and _", shorten(k.ToPhase))
 	}
-	if k.OverflowPolicy != "" && k.MaxInflight == 0 && !wrote(k, "max_inflight") {
+	if k.OverflowPolicy != "" && k.MaxInflight == 0 {
 		c.fail(CodeOverflow, at("connections", i, "overflow_policy"), "overflow_policy needs max_inflight; write how many may be in flight")
 	}
 	c.delivery(i, k)

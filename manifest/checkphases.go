@@ -150,12 +150,12 @@ func (c *checker) successor(id string, i, j int) {
 	if _, ok := c.index[id]; ok {
 		return
 	}
-	names := slices.Clone(c.ids)
-	for _, inner := range c.m.Nesting.InnerLoops {
-		if inner.LoopID == id {
-			return
-		}
-		names = append(names, inner.LoopID)
+	if _, ok := slices.BinarySearch(c.inner, id); ok {
+		return
 	}
-	c.fail(CodeUnknownSuccessor, at("phases", i, "successors", j), "%s is neither a phase nor an inner loop%s", shorten(id), c.didYouMean(id, names))
+	hint := c.didYouMean(id, c.ids)
+	if hint == "" {
+		hint = c.didYouMean(id, c.inner)
+	}
+	c.fail(CodeUnknownSuccessor, at("phases", i, "successors", j), "%s is neither a phase nor an inner loop%s", shorten(id), hint)
 }

@@ -73,7 +73,11 @@ func (d *decoder) member(m *member, v jsonpos.Value, dst reflect.Value) {
 		d.fail(CodeEmptyMember, "%s is empty; leave it out or give it a value", m.name)
 		return
 	}
+	faults := len(d.issues)
 	d.value(v, dst)
+	if m.minimum > 0 && dst.IsZero() && len(d.issues) == faults { // a 0 that is written is not absent
+		d.fail(CodeBadNumber, "%s", outOfRange(m, 0))
+	}
 }
 
 func (d *decoder) value(v jsonpos.Value, dst reflect.Value) {

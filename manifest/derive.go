@@ -124,14 +124,15 @@ func (m *Manifest) Entries(aliases Aliases) []*Phase {
 // may name inner loops (C-036). It is nil for the last phase without a list, and
 // empty but not nil for an explicitly empty list.
 func (m *Manifest) Successors(id string) []string {
-	i := m.Index(id)
-	if i < 0 {
-		return nil
-	}
-	return m.successors(i)
+	return m.SuccessorsAt(m.Index(id))
 }
 
-func (m *Manifest) successors(i int) []string {
+// SuccessorsAt is [Manifest.Successors] of the phase at an index, without looking
+// for it.
+func (m *Manifest) SuccessorsAt(i int) []string {
+	if i < 0 || i >= len(m.Phases) {
+		return nil
+	}
 	p := &m.Phases[i]
 	if p.Successors != nil {
 		return p.Successors
@@ -160,7 +161,7 @@ func (m *Manifest) Exits(aliases Aliases) []*Phase {
 	var exits []*Phase
 	for i := range m.Phases {
 		p := &m.Phases[i]
-		if p.ID == m.Closure.FromPhase || p == before || m.successors(i) == nil {
+		if p.ID == m.Closure.FromPhase || p == before || m.SuccessorsAt(i) == nil {
 			exits = append(exits, p)
 		}
 	}

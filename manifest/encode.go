@@ -53,7 +53,7 @@ func (e *encoder) object(v reflect.Value) {
 	for i := range p.members {
 		m := &p.members[i]
 		field := v.Field(m.field)
-		if field.IsZero() && !m.required && !written.has(m.field) {
+		if field.IsZero() && !m.required && !(m.zero && written.has(m.field)) {
 			continue
 		}
 		e.name(m.name)
@@ -104,11 +104,7 @@ func (e *encoder) value(v reflect.Value) {
 	case reflect.Int:
 		e.out = strconv.AppendInt(e.out, v.Int(), 10)
 	case reflect.Pointer:
-		if v.IsNil() { // written as a value of the wrong type: not reached for a manifest without issues
-			e.out = append(e.out, "null"...)
-			return
-		}
-		e.value(v.Elem())
+		e.value(v.Elem()) // a nil one is left out
 	case reflect.Slice:
 		e.out = append(e.out, '[')
 		for i := range v.Len() {
@@ -138,10 +134,6 @@ func (e *encoder) mapping(v reflect.Value) {
 			}
 		}
 		e.out = append(e.out, '}')
-		return
-	}
-	if v.IsNil() {
-		e.out = append(e.out, "{}"...)
 		return
 	}
 	e.any(v.Interface())

@@ -101,10 +101,11 @@ var emitRoles = map[token.Name][]Role{
 }
 
 func (c *checker) emitRole(i int, k *Connection) {
-	p := c.m.Phase(k.EmitPhase)
-	if p == nil {
+	emitter, ok := c.index[k.EmitPhase]
+	if !ok {
 		return
 	}
+	p := &c.m.Phases[emitter]
 	role := c.aliases.Role(p)
 	switch roles := emitRoles[token.Name(k.Token)]; {
 	case token.Name(k.Token) == token.SessionFidelityViolationName:
@@ -117,18 +118,21 @@ func (c *checker) emitRole(i int, k *Connection) {
 // unstableReads warns of phases that read memory while an inner loop, which the
 // outer one does not wait for, may still be writing it (C-085).
 func (c *checker) unstableReads() {
+	next, after := -1, make([]int, len(c.m.Phases)) // the first reader after each phase
+	for i := len(c.m.Phases) - 1; i >= 0; i-- {
+		after[i] = next
+		if readsMemory(&c.m.Phases[i]) {
+			next = i
+		}
+	}
 	for _, inner := range c.m.Nesting.InnerLoops {
 		t, err := ParseTrigger(inner.Trigger)
 		from, ok := c.index[t.Phase]
-		if err != nil || !ok || inner.Wait != WaitFireForget && inner.Wait != WaitBounded {
+		if err != nil || !ok || after[from] < 0 || inner.Wait != WaitFireForget && inner.Wait != WaitBounded {
 			continue
 		}
-		for i := from + 1; i < len(c.m.Phases); i++ {
-			if p := &c.m.Phases[i]; readsMemory(p) {
-				c.warn(CodeUnstableRead, at("phases", i), "%s reads memory while %s may still write it; wait until_stable, or read another slot", p.ID, inner.LoopID)
-				break // one reader shows it; a list of all would repeat it for each phase
-			}
-		}
+		reader := after[from]
+		c.warn(CodeUnstableRead, at("phases", reader), "%s reads memory while %s may still write it; wait until_stable, or read another slot", c.ids[reader], inner.LoopID)
 	}
 }
 

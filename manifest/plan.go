@@ -28,7 +28,8 @@ type member struct {
 	required bool
 	nonempty bool
 	nullable bool
-	minimum  int // of a number, -1 if there is none
+	minimum  int  // of a number, -1 if there is none
+	zero     bool // its zero value is written if it was read
 	newer    bool
 	values   []string // of an enumeration, or of a list of it
 }
@@ -82,6 +83,12 @@ func newMember(f reflect.StructField, i int, name, options string) member {
 		m.minimum = 1
 	case strings.Contains(rules, ",natural,"):
 		m.minimum = 0
+	}
+	switch f.Type.Kind() {
+	case reflect.Bool, reflect.Struct:
+		m.zero = true
+	case reflect.String:
+		m.zero = m.nullable || !m.nonempty
 	}
 	t := f.Type
 	if t.Kind() == reflect.Slice {

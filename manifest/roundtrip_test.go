@@ -173,3 +173,26 @@ func TestUnmarshalJSON(t *testing.T) {
 	require.Len(t, issues, 3)
 	require.Equal(t, "Not One", holder.Loop.LoopID, "left as it was")
 }
+
+// TestChangedManifest: what is taken out of a manifest that was read is gone when it
+// is written, and what is checked is what it holds now.
+func TestChangedManifest(t *testing.T) {
+	spec.Covers(t, "C-023")
+	m, err := manifest.Parse([]byte(everything))
+	require.NoError(t, err)
+	p := &m.Phases[0]
+	p.Effects, p.MaxRetries, p.Successors, p.Refinements = nil, nil, nil, nil
+	p.TimeoutMS, p.OnFailure, p.Signature, p.Inputs = 0, "", "", manifest.Inputs{}
+	m.Cadence.Fallback, m.WorkspaceScope, m.Connections = nil, "", nil
+	require.NoError(t, manifest.Validate(m, manifest.Options{}).Err())
+	again, err := manifest.Parse(marshal(t, m))
+	require.NoError(t, err)
+	require.Equal(t, exportedValue(*m), exportedValue(*again))
+
+	m.Phases = append(m.Phases, manifest.Phase{ID: "late", Kind: "acts"})
+	issues := manifest.Validate(m, manifest.Options{}).Errors()
+	require.Len(t, issues, 1)
+	require.Equal(t, "/phases/4/kind", issues[0].Pointer)
+	require.Equal(t, 5, issues[0].Line, "where the phases stand")
+	require.Error(t, manifest.Validate(nil, manifest.Options{}).Err())
+}

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -42,9 +43,9 @@ func (c *checker) member(m *member, v reflect.Value, written bool) {
 		c.newerMember(m.name)
 	}
 	if m.minimum >= 0 {
-		c.number(m, v, written)
+		c.number(m, v)
 	}
-	c.inner(m, v)
+	c.content(m, v)
 }
 
 // missing tells whether a required member is absent. A struct is absent if it holds
@@ -62,8 +63,8 @@ func missing(m *member, v reflect.Value, written bool) bool {
 	}
 }
 
-// inner checks what is in a member.
-func (c *checker) inner(m *member, v reflect.Value) {
+// content checks what is in a member.
+func (c *checker) content(m *member, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		c.enumerated(m, v.String())
@@ -79,7 +80,7 @@ func (c *checker) inner(m *member, v reflect.Value) {
 		}
 		for i := range v.Len() {
 			c.path.element(i)
-			c.inner(m, v.Index(i))
+			c.content(m, v.Index(i))
 			c.path.up()
 		}
 	}
@@ -92,16 +93,22 @@ func (c *checker) enumerated(m *member, v string) {
 	c.failHere(CodeBadValue, "%s is not one of %s%s", shorten(v), strings.Join(m.values, ", "), c.didYouMean(v, m.values))
 }
 
-func (c *checker) number(m *member, v reflect.Value, written bool) {
+func (c *checker) number(m *member, v reflect.Value) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return
 		}
-		v, written = v.Elem(), true
+		v = v.Elem()
+	} else if v.IsZero() {
+		return // absent; a written 0 is reported when it is read
 	}
-	if n := v.Int(); n < int64(m.minimum) && (n != 0 || written) || n > maxInt {
-		c.failHere(CodeBadNumber, "%s must be from %d to %d, got %d", m.name, m.minimum, int64(maxInt), n)
+	if n := v.Int(); n < int64(m.minimum) || n > maxInt {
+		c.failHere(CodeBadNumber, "%s", outOfRange(m, n))
 	}
+}
+
+func outOfRange(m *member, n int64) string {
+	return fmt.Sprintf("%s must be from %d to %d, got %d", m.name, m.minimum, int64(maxInt), n)
 }
 
 // newerMember: a 0.1 manifest with a member of 0.2. A newer patch of 0.1 may have

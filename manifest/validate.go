@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/opensentience/pulse-go/token"
@@ -21,6 +22,9 @@ type Options struct {
 // For a manifest that was read from a document the issues say where in it they
 // are, and come in that order; a part added since is placed at what is around it.
 func Validate(m *Manifest, opts Options) Issues {
+	if m == nil {
+		m = &Manifest{} // of which everything is missing
+	}
 	c := newChecker(m, opts)
 	c.header()
 	c.shape(reflect.ValueOf(m).Elem())
@@ -44,6 +48,7 @@ type checker struct {
 	version   Protocol
 	index     map[string]int // of phases by id
 	ids       []string       // of phases
+	inner     []string       // ids of inner loops, sorted
 	plans     map[reflect.Type]*plan
 	absent    map[string]bool // required members of the manifest that are missing
 	path      trail
@@ -71,6 +76,10 @@ func newChecker(m *Manifest, opts Options) *checker {
 			c.index[c.ids[i]] = i
 		}
 	}
+	for _, inner := range m.Nesting.InnerLoops {
+		c.inner = append(c.inner, inner.LoopID)
+	}
+	slices.Sort(c.inner)
 	return c
 }
 

@@ -168,6 +168,8 @@ func TestQuorumBeforeCommit(t *testing.T) {
 		{name: "0.8 releases 0.8", phase: act(0.8, yes(0.8))},
 		{name: "nothing blocks", phase: act(q), before: "no DeliberationResult has reached the iteration: let"},
 		{name: "the latest decides against", phase: act(q, yes(0.9), says(token.VerdictReject, 0.9)), before: `gives "reject"`},
+		{name: "an empty value is no result", phase: act(q, says("", 0)), before: "no DeliberationResult"},
+		{name: "an empty value hides none", phase: act(q, yes(0.9), says("", 0))},
 		{name: "the latest decides for", phase: act(q, says(token.VerdictReject, 0.9), yes(0.9))},
 		{name: "not a number", phase: act(q, yes(math.NaN())), before: "confidence NaN"},
 		{name: "more than certain", phase: act(q, yes(66)), before: "confidence 66"},

@@ -2,6 +2,7 @@ package invariant
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/opensentience/pulse-go/manifest"
 	"github.com/opensentience/pulse-go/token"
@@ -18,14 +19,24 @@ func released(p *Phase) string {
 	if p.Role != manifest.RoleAct {
 		return ""
 	}
-	n := len(p.Deliberations)
-	if n == 0 {
+	d := latest(p.Deliberations)
+	if d == nil {
 		return "no DeliberationResult has reached the iteration: let an inner loop or a phase before this one give one"
 	}
-	d := p.Deliberations[n-1]
 	if d.Verdict == token.VerdictApprove && d.Confidence >= p.Quorum && d.Confidence <= 1 {
 		return ""
 	}
 	return fmt.Sprintf("the latest deliberation gives %q with confidence %v, the quorum is %v: only approve, with a confidence from the quorum to 1, releases an act",
 		d.Verdict, d.Confidence, p.Quorum)
+}
+
+// latest gives the last result that has a verdict: a value without one was left
+// empty by whoever passed it on, and is no result.
+func latest(ds []*token.DeliberationResult) *token.DeliberationResult {
+	for _, d := range slices.Backward(ds) {
+		if d.Verdict != "" {
+			return d
+		}
+	}
+	return nil
 }

@@ -34,6 +34,12 @@ func (r *run) newCall(cmd *machine.Command) *Call {
 		r.deadline.Reset(p.timeout + r.loop.limits.Straggle)
 	}
 	c.ctx.Context = r.startSpan(ctx, c)
+	r.mu.Lock()
+	if r.inputs == nil {
+		r.inputs = make([]machine.Input, len(r.loop.phases))
+	}
+	r.inputs[r.loop.index[p.id]] = cmd.Input
+	r.mu.Unlock()
 	r.current.Store(c)
 	return c
 }
@@ -50,21 +56,21 @@ func (c *Call) timeoutFailure() *machine.Failure {
 // runPhase makes one attempt of a phase, from the signature of its input to the
 // record that is to be committed. The order is: signature, auth, policy,
 // memo, invariants, intent, function, invariants, triggers.
-func (r *run) runPhase(cmd *machine.Command) (machine.Result, error, verdict) {
+func (r *run) runPhase(cmd *machine.Command) (machine.Result, verdict, error) {
 	c := r.newCall(cmd)
 	res := machine.Result{}
 	err := c.attempt(&res)
 	if !c.state.CompareAndSwap(attemptActive, attemptReturned) {
 		r.loop.strays.remove(c)
 		c.settleLate()
-		return res, nil, lost
+		return res, lost, nil
 	}
 	c.close()
 	res.Time, res.Signature = time.Now(), c.Signature()
 	if err != nil {
 		res.Failure = c.failure(err)
 	}
-	return res, nil, proceed
+	return res, proceed, nil
 }
 
 // settleLate rolls back what an abandoned attempt did after its run had gone on.

@@ -269,7 +269,7 @@ func (b *builder) resolved() (substrate.Set, bool) {
 // of the program.
 func Must(l *Loop, err error) *Loop {
 	if err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // the one place that may: its name says so
 	}
 	return l
 }

@@ -288,7 +288,8 @@ func TestA01NoCompletionWithoutItsAuditRow(t *testing.T) {
 			tried := map[string]int{}
 			flaky := substrate.AuditFunc(func(ctx context.Context, r substrate.AppendEventRequest) (substrate.Receipt, error) {
 				if r.Event.EventType == "phase.completed" && r.Event.PhaseID == "read" {
-					if tried[r.Event.EventID]++; tried[r.Event.EventID] <= 2 {
+					tried[r.Event.EventID]++
+					if tried[r.Event.EventID] <= 2 {
 						return substrate.Receipt{}, substrate.Unavailable(substrate.OpAppendEvent, errors.New("no"))
 					}
 				}

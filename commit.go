@@ -15,7 +15,7 @@ import (
 // performCommit ends a phase: its record is journaled, its transactions are
 // committed, its transition is audited. Only then are its outputs visible
 // (OS-010 §5.1, §7.3). Each step is tried again without running the phase again.
-func (r *run) performCommit(cmd *machine.Command) (machine.Result, error, verdict) {
+func (r *run) performCommit(cmd *machine.Command) (machine.Result, verdict, error) {
 	rec := cmd.Record
 	p := &r.loop.phases[r.loop.index[rec.Phase]]
 	c := r.last
@@ -24,20 +24,20 @@ func (r *run) performCommit(cmd *machine.Command) (machine.Result, error, verdic
 	}
 	if r.loop.durable && rec.Seq != r.recorded {
 		if err := r.save(machine.Running, rec); err != nil {
-			return machine.Result{}, err, proceed
+			return machine.Result{}, proceed, err
 		}
 		r.recorded = rec.Seq
 	}
 	if c != nil && rec.Ended == machine.EndedCompleted && len(c.txs) > 0 {
 		if err := r.persist(c.commit); err != nil {
-			return machine.Result{}, err, proceed
+			return machine.Result{}, proceed, err
 		}
 	}
 	ev := r.transition(p, c, rec)
 	if err := r.append(&ev, c); err != nil {
-		return machine.Result{}, err, proceed
+		return machine.Result{}, proceed, err
 	}
-	return machine.Result{Time: ev.Timestamp}, nil, proceed
+	return machine.Result{Time: ev.Timestamp}, proceed, nil
 }
 
 // transition is the one transition event of a phase that ended (C-087).
@@ -182,19 +182,19 @@ func (c *Call) journalIntent(in *journal.Intent) error {
 
 // await looks for a signal that came early; without one the iteration suspends:
 // its state goes to the journal and nothing waits (C-046).
-func (r *run) await(cmd *machine.Command) (machine.Result, error, verdict) {
+func (r *run) await(cmd *machine.Command) (machine.Result, verdict, error) {
 	if err := r.save(machine.Suspended, nil); err != nil {
-		return machine.Result{}, err, proceed
+		return machine.Result{}, proceed, err
 	}
 	key := waitKey{workspace: r.trigger.Workspace, token: cmd.Await.Token, action: cmd.Await.ActionID}
 	s, early := r.loop.waits.await(key, r.id, cmd.Await.Deadline)
 	if !early {
-		return machine.Result{}, nil, r.finish(machine.Suspended, nil)
+		return machine.Result{}, r.finish(machine.Suspended, nil), nil
 	}
 	if err := r.consumed(cmd, s); err != nil {
-		return machine.Result{}, err, proceed
+		return machine.Result{}, proceed, err
 	}
-	return machine.Result{Time: time.Now(), Outcome: s}, nil, proceed
+	return machine.Result{Time: time.Now(), Outcome: s}, proceed, nil
 }
 
 // consumed audits that a signal was taken.

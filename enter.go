@@ -186,7 +186,7 @@ func (l *Loop) resolve(ctx context.Context, workspace string) (*substrate.Set, e
 // newID gives a new 128-bit id in hexadecimal.
 func newID() string {
 	var b [16]byte
-	rand.Read(b[:]) //nolint:errcheck // crypto/rand.Read never fails
+	rand.Read(b[:]) // never fails
 	var h [32]byte
 	hex.Encode(h[:], b[:])
 	return string(h[:])

@@ -77,7 +77,8 @@ func (g *gate) leave(workspace string) {
 		close(q[0])
 		return
 	}
-	if g.busy[workspace]--; g.busy[workspace] == 0 {
+	g.busy[workspace]--
+	if g.busy[workspace] == 0 {
 		delete(g.busy, workspace)
 	}
 }

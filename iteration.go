@@ -18,6 +18,7 @@ type Iteration struct {
 	Err       error // why it is aborted, failed, canceled or interrupted
 
 	loop    *Loop
+	inputs  []machine.Input   // by phase
 	outputs []machine.Payload // by phase
 }
 
@@ -39,22 +40,38 @@ func (p PhaseID[In, Out]) Enter(ctx context.Context, l *Loop, t Trigger, in In) 
 	return l.enter(ctx, mt)
 }
 
-// Input gives the input with which the iteration entered at this phase.
-func (p PhaseID[In, Out]) input(it *Iteration) (In, error) {
+// Input gives what the phase took in the iteration, in its newest run;
+// [ErrNoOutput] if it did not run, or ran in another process before the iteration
+// was resumed here.
+func (p PhaseID[In, Out]) Input(it *Iteration) (In, error) {
 	var zero In
-	return zero, fmt.Errorf("%w: phase %s", ErrNoOutput, p)
+	i, ok := it.phase(string(p))
+	if !ok || i >= len(it.inputs) || it.inputs[i].Source == "" {
+		return zero, fmt.Errorf("%w: it took no input: phase %s", ErrNoOutput, p)
+	}
+	v, err := it.loop.phases[i].take(it.inputs[i])
+	if err != nil {
+		return zero, err
+	}
+	return as[In](v)
+}
+
+// phase gives the index of a phase; false for a nil iteration.
+func (it *Iteration) phase(id string) (int, bool) {
+	if it == nil || it.loop == nil {
+		return 0, false
+	}
+	i, ok := it.loop.index[id]
+	return i, ok
 }
 
 // Output gives what the phase returned in the iteration; [ErrNoOutput] if it did
 // not run, was skipped or failed. A nil iteration has no outputs.
 func (p PhaseID[In, Out]) Output(it *Iteration) (Out, error) {
 	var zero Out
-	if it == nil || it.loop == nil {
-		return zero, fmt.Errorf("%w: phase %s", ErrNoOutput, p)
-	}
-	i, ok := it.loop.index[string(p)]
+	i, ok := it.phase(string(p))
 	if !ok || i >= len(it.outputs) || it.outputs[i].IsZero() {
-		return zero, fmt.Errorf("%w: loop %s: phase %s", ErrNoOutput, it.loop.manifest.LoopID, p)
+		return zero, fmt.Errorf("%w: phase %s", ErrNoOutput, p)
 	}
 	v, err := it.loop.phases[i].out(it.outputs[i])
 	if err != nil {

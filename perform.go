@@ -13,36 +13,36 @@ import (
 
 // perform carries out one command. An error means that the host cannot go on,
 // not that the command failed: that is in the result.
-func (r *run) perform(cmd *machine.Command) (machine.Result, error, verdict) {
+func (r *run) perform(cmd *machine.Command) (machine.Result, verdict, error) {
 	switch cmd.Op {
 	case machine.OpRunPhase:
 		return r.runPhase(cmd)
 	case machine.OpCommit:
 		return r.performCommit(cmd)
 	case machine.OpBegin:
-		res, err := r.begin(cmd)
-		return res, err, proceed
+		res, err := r.begin()
+		return res, proceed, err
 	case machine.OpSleep:
 		res, err := r.sleep(cmd)
-		return res, err, proceed
+		return res, proceed, err
 	case machine.OpAwait:
 		return r.await(cmd)
 	case machine.OpEscalate:
 		res, err := r.escalate(cmd)
-		return res, err, proceed
+		return res, proceed, err
 	case machine.OpCompensate:
 		res, err := r.compensate(cmd)
-		return res, err, proceed
+		return res, proceed, err
 	case machine.OpEnd:
 		res, err := r.end(cmd)
-		return res, err, proceed
+		return res, proceed, err
 	default:
-		return machine.Result{}, errors.New("no host for command " + string(cmd.Op)), proceed
+		return machine.Result{}, proceed, errors.New("no host for command " + string(cmd.Op))
 	}
 }
 
 // begin asks for permission to start, and records the start (C-097).
-func (r *run) begin(cmd *machine.Command) (machine.Result, error) {
+func (r *run) begin() (machine.Result, error) {
 	l := r.loop
 	err := r.permitted(r.ctx, r.base, l.manifest.LoopID)
 	p := &l.phases[l.index[r.trigger.Phase]]

@@ -32,8 +32,9 @@ type run struct {
 	began   time.Time
 	closed  machine.Payload // closing output of the iteration before
 
-	mu sync.Mutex // guards m: phase functions read outputs through it
-	m  *machine.Machine
+	mu     sync.Mutex // guards m and inputs: phase functions read them
+	m      *machine.Machine
+	inputs []machine.Input // by phase, of its newest run
 
 	current  atomic.Pointer[Call] // the attempt under way
 	deadline *time.Timer          // fires when the attempt is overdue; nil if no phase has a timeout
@@ -86,9 +87,7 @@ func (r *run) drive(cmd machine.Command, res *machine.Result) (*Iteration, error
 			}
 		case <-ended:
 			ended = nil
-			t := time.NewTimer(r.loop.limits.Straggle)
-			defer t.Stop()
-			grace = t.C
+			grace = time.After(r.loop.limits.Straggle)
 		case <-grace:
 			grace = nil
 			c := r.current.Load()
@@ -165,7 +164,7 @@ func (r *run) step() verdict {
 			return r.interrupt(nil)
 		}
 	}
-	res, err, v := r.perform(&cmd)
+	res, v, err := r.perform(&cmd)
 	switch {
 	case v != proceed:
 		return v
@@ -260,10 +259,11 @@ func (r *run) finish(s Status, err error) verdict {
 func (r *run) view(s Status, err error) *Iteration {
 	it := &Iteration{
 		ID: r.id, Workspace: r.trigger.Workspace, TraceID: r.trigger.TraceID, Status: s, Err: err, loop: r.loop,
-		outputs: make([]machine.Payload, len(r.loop.phases)),
+		outputs: make([]machine.Payload, len(r.loop.phases)), inputs: make([]machine.Input, len(r.loop.phases)),
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	copy(it.inputs, r.inputs)
 	for i := range r.loop.phases {
 		it.outputs[i], _ = r.m.Output(r.loop.phases[i].id)
 	}

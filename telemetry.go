@@ -148,7 +148,7 @@ func (m *meter) record(r *run, name string, v float64, attrs ...slog.Attr) {
 
 // phase records the metrics of a phase that ended.
 func (m *meter) phase(r *run, c *Call, rec *machine.Record) {
-	m.closure(r, c, rec)
+	m.closure(c, rec)
 	if m.recorder == nil {
 		return
 	}
@@ -183,7 +183,7 @@ func (m *meter) size(r *run, name string, v any, phase slog.Attr) {
 
 // closure counts acts completed, and those whose learn phase named some of their
 // causal parents (C-104).
-func (m *meter) closure(r *run, c *Call, rec *machine.Record) {
+func (m *meter) closure(c *Call, rec *machine.Record) {
 	if !m.wants("closure_rate") || rec.Ended != machine.EndedCompleted || c == nil {
 		return
 	}

@@ -55,7 +55,8 @@ func (v *volatile) Load(_ context.Context, workspace, iteration string) (journal
 	if !ok {
 		return e, fmt.Errorf("%w: %s", journal.ErrNotFound, iteration)
 	}
-	return e, json.Unmarshal(k.entry, &e)
+	err := json.Unmarshal(k.entry, &e)
+	return e, err
 }
 
 func (v *volatile) Open(context.Context, string) iter.Seq2[journal.Ref, error] {

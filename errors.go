@@ -16,9 +16,7 @@ var (
 	ErrNoOutput    = errors.New("pulse: the phase has no output in this iteration")
 	ErrAborted     = errors.New("pulse: the iteration was aborted")
 	ErrEscalated   = errors.New("pulse: the failure was escalated and not resolved")
-	ErrCanceled    = errors.New("pulse: the iteration was canceled")
 	ErrOverflow    = errors.New("pulse: too many triggers wait for the loop")
-	ErrStopped     = errors.New("pulse: the host of the iteration stopped")
 	ErrAttemptOver = errors.New("pulse: the attempt is over")
 	ErrExpired     = errors.New("pulse: an awaited signal did not come in time")
 	ErrInDoubt     = errors.New("pulse: an act was begun and nobody knows whether it happened")
@@ -36,7 +34,7 @@ type PhaseError struct {
 	Signature                       signature.Digest
 	Err                             error
 
-	status error // how the iteration ended: ErrAborted, ErrCanceled
+	status []error // how the iteration ended: ErrAborted, and ErrEscalated or ErrExpired where they say more
 }
 
 // Error names the loop and the phase; the ids are in the fields, so that the
@@ -46,7 +44,7 @@ func (e *PhaseError) Error() string {
 }
 
 // Unwrap gives the cause, and how the iteration ended.
-func (e *PhaseError) Unwrap() []error { return []error{e.Err, e.status} }
+func (e *PhaseError) Unwrap() []error { return append([]error{e.Err}, e.status...) }
 
 // strip gives the text of an error without a leading "pulse: ", so that wrapped
 // errors do not repeat it.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/opensentience/pulse-go/machine"
+	"github.com/opensentience/pulse-go/manifest"
 	"github.com/opensentience/pulse-go/signature"
 	"github.com/opensentience/pulse-go/substrate"
 	"github.com/opensentience/pulse-go/token"
@@ -272,29 +273,32 @@ func (r *run) view(s Status, err error) *Iteration {
 
 // finalError gives the error of an iteration that did not complete.
 func (r *run) finalError(s Status) error {
+	if s == Completed {
+		return nil
+	}
 	r.mu.Lock()
 	f := r.m.Failure()
 	r.mu.Unlock()
-	var status error
-	switch s {
-	case Completed:
-		return nil
-	case Canceled:
-		status = ErrCanceled
-	default:
-		status = ErrAborted
+	cause := error(ErrAborted)
+	if f != nil {
+		cause = f
+		if u := f.Unwrap(); u != nil {
+			cause = u
+		}
 	}
-	cause := error(f)
-	if f == nil {
-		cause = status
-	} else if u := f.Unwrap(); u != nil {
-		cause = u
+	rec := r.failed
+	if rec == nil {
+		return &loopError{loop: r.loop.manifest.LoopID, status: ErrAborted, err: cause}
 	}
-	if r.failed == nil {
-		return &loopError{loop: r.loop.manifest.LoopID, status: status, err: cause}
+	status := []error{ErrAborted}
+	if r.loop.plan.OnFailure(rec.Phase) == manifest.FailEscalate {
+		status = append(status, ErrEscalated)
+	}
+	if f != nil && f.Code == machine.CodeExpired {
+		status = append(status, ErrExpired)
 	}
 	return &PhaseError{
-		Loop: r.loop.manifest.LoopID, Phase: r.failed.Phase, Iteration: r.id, TraceID: r.trigger.TraceID,
-		Attempt: r.failed.Attempts, Signature: r.failed.Signature, Err: cause, status: status,
+		Loop: r.loop.manifest.LoopID, Phase: rec.Phase, Iteration: r.id, TraceID: r.trigger.TraceID,
+		Attempt: rec.Attempts, Signature: rec.Signature, Err: cause, status: status,
 	}
 }

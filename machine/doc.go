@@ -29,9 +29,10 @@
 // The alternatives of inputs.from count in the order written, and the first that
 // is there is taken (C-021). A signal is waited for only if nothing else is
 // there; but a learn phase that takes outcomes waits for that of a pending act
-// (C-046). A phase at which an iteration enters takes the payload of the
-// trigger, whatever its from says, and the zero value if there is none. A
-// skipped run has no output, not even that of an earlier run.
+// (C-046). Without inputs.from a learn phase takes the outcome, any other the
+// output of the phase before. A phase at which an iteration enters takes the
+// payload of the trigger, whatever its from says, and the zero value if there is
+// none. A skipped run has no output, not even that of an earlier run.
 //
 // # Failure
 //

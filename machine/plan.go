@@ -34,7 +34,7 @@ type phase struct {
 	repeats    bool
 	seed       uint64 // of the jitter
 
-	from     []endpoint // nil: the output of the phase before
+	from     []endpoint // nil: the output of the phase before, never of a learn phase
 	external bool       // external is among them
 	outcome  bool       // signal:OutcomeSignal is among them
 

@@ -17,9 +17,12 @@ import (
 	"github.com/opensentience/pulse-go/token"
 )
 
-// Rule is an invariant. Both methods are called once per attempt, Before with
-// the input known and After with everything known; they may be called for many
-// phases at once and must not keep the phase.
+// Rule is an invariant. Its name stands in violations and should be no other
+// rule's. Any error that it returns becomes a [*Violation].
+//
+// Both methods are called once per attempt, Before with the input known and
+// After, if the function succeeded, with everything known. They may be called for
+// many phases at once and must not keep the phase.
 type Rule interface {
 	Name() string
 	Before(ctx context.Context, p *Phase) error
@@ -46,9 +49,10 @@ type Phase struct {
 	Triggers []bool            // after: truth of the triggers of the phase's inner loops
 
 	// Topologies are the TopologyContexts that reached the iteration so far: in an
-	// input or output, or as an answer of retrieve_context or topology_analyze.
+	// input or output, or as an answer of retrieve_context or topology_analyze; the
+	// newest last.
 	Topologies []*token.TopologyContext
-	// Deliberations are the results that reached the iteration so far.
+	// Deliberations are the results that reached the iteration so far, the newest last.
 	Deliberations []*token.DeliberationResult
 	// Outcome is the outcome that a learn phase learns from.
 	Outcome *token.OutcomeSignal
@@ -79,8 +83,8 @@ type Call struct {
 // Violation is a breach of an invariant.
 type Violation struct {
 	Invariant string // a manifest invariant, or the name of a host's rule
-	Problem   string
-	Err       error // cause, if a rule of the host gave an error of its own
+	Problem   string // what was seen, and the cure; empty if there is Err
+	Err       error  // cause, if a rule of the host gave an error of its own
 }
 
 // Error names the invariant and the breach.

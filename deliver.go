@@ -90,20 +90,14 @@ func (l *Loop) Resume(ctx context.Context, e journal.Entry) (*Iteration, error) 
 }
 
 func (l *Loop) resume(ctx context.Context, e journal.Entry, res *machine.Result) (*Iteration, error) {
-	if e.Loop != l.manifest.LoopID {
-		return nil, fmt.Errorf("%w: the entry is of loop %s, not %s", ErrPlanChanged, e.Loop, l.manifest.LoopID)
-	}
-	m, err := machine.Restore(l.plan, e.Snapshot)
-	if errors.Is(err, machine.ErrPlanChanged) {
-		err = fmt.Errorf("%w: loop %s: iteration %s: %w", ErrPlanChanged, e.Loop, e.Iteration, err)
-	}
+	m, err := l.restore(e)
 	if err != nil {
 		return nil, err
 	}
 	leave := func() {}
 	if !l.immediate || e.Status != machine.Suspended { // else it kept its place
-		if err := l.gate.enter(ctx, e.Workspace); err != nil {
-			return nil, fmt.Errorf("pulse: loop %s: %w", l.manifest.LoopID, err)
+		if err := l.admit(ctx, e.Workspace); err != nil {
+			return nil, err
 		}
 		leave = func() { l.gate.leave(e.Workspace) }
 	}
@@ -132,6 +126,21 @@ func (l *Loop) resume(ctx context.Context, e journal.Entry, res *machine.Result)
 	}
 	res.Time = time.Now()
 	return r.drive(cmd, res)
+}
+
+// restore gives the machine of an entry of this loop.
+func (l *Loop) restore(e journal.Entry) (*machine.Machine, error) {
+	if e.Loop != l.manifest.LoopID {
+		return nil, fmt.Errorf("%w: the entry is of loop %q, not %s", ErrPlanChanged, e.Loop, l.manifest.LoopID)
+	}
+	m, err := machine.Restore(l.plan, e.Snapshot)
+	if errors.Is(err, machine.ErrPlanChanged) {
+		return nil, fmt.Errorf("%w: loop %s: iteration %s: %w", ErrPlanChanged, e.Loop, e.Iteration, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pulse: loop %s: iteration %s: %w", e.Loop, e.Iteration, err)
+	}
+	return m, nil
 }
 
 // doubt answers for an act whose intent is the newest entry: nobody knows whether

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/opensentience/pulse-go/journal"
 	"github.com/opensentience/pulse-go/machine"
 	"github.com/opensentience/pulse-go/manifest"
 	"github.com/opensentience/pulse-go/signature"
@@ -102,14 +103,70 @@ func (l *Loop) enter(ctx context.Context, t machine.Trigger) (*Iteration, error)
 			return nil, fmt.Errorf("pulse: loop %s: %w", l.manifest.LoopID, context.Cause(ctx))
 		}
 	}
-	it, err := l.start(ctx, t.ID, t)
+	it, err := l.restart(ctx, t)
 	l.flights.land(t.Workspace, t.ID, f, it, err)
 	return it, err
 }
 
+// restart runs the iteration that a trigger names: the one that the journal
+// knows by that id, from where it stands, or else a new one.
+func (l *Loop) restart(ctx context.Context, t machine.Trigger) (*Iteration, error) {
+	var e journal.Entry
+	err := guard(func() (err error) { e, err = l.journal.Load(ctx, t.Workspace, t.ID); return err })
+	switch {
+	case errors.Is(err, journal.ErrNotFound):
+		return l.start(ctx, t.ID, t)
+	case err != nil:
+		return nil, fmt.Errorf("pulse: loop %s: iteration %s: journal: %w", l.manifest.LoopID, t.ID, err)
+	case e.Status == Suspended || e.Status.Final():
+		return l.known(e)
+	default:
+		return l.Resume(ctx, e)
+	}
+}
+
+// known gives an iteration as the journal has it.
+func (l *Loop) known(e journal.Entry) (*Iteration, error) {
+	m, err := l.restore(e)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{loop: l, id: e.Iteration, trigger: e.Snapshot.Trigger, m: m, failed: e.Record}
+	it := r.view(e.Status, nil)
+	if e.Status.Final() {
+		it.Err = r.finalError(e.Status)
+	}
+	return it, it.Err
+}
+
+// admit waits for a place of a workspace. A phase that enters a loop which waits
+// for that very phase would wait for itself: that is an error.
+func (l *Loop) admit(ctx context.Context, workspace string) error {
+	err := l.gate.enter(ctx, workspace, l.holds(ctx, workspace))
+	if err != nil {
+		return fmt.Errorf("pulse: loop %s: %w", l.manifest.LoopID, err)
+	}
+	return nil
+}
+
+// holds reports whether the context is that of a phase, or of a phase entered
+// from one, of an iteration of this loop and workspace.
+func (l *Loop) holds(ctx context.Context, workspace string) bool {
+	for {
+		c, err := CallFrom(ctx)
+		if err != nil {
+			return false
+		}
+		if c.run.loop == l && c.run.trigger.Workspace == workspace {
+			return true
+		}
+		ctx = c.run.ctx
+	}
+}
+
 func (l *Loop) start(ctx context.Context, id string, t machine.Trigger) (*Iteration, error) {
-	if err := l.gate.enter(ctx, t.Workspace); err != nil {
-		return nil, fmt.Errorf("pulse: loop %s: %w", l.manifest.LoopID, err)
+	if err := l.admit(ctx, t.Workspace); err != nil {
+		return nil, err
 	}
 	if t.TraceID == "" {
 		t.TraceID = l.newTrace(ctx)

@@ -2,6 +2,7 @@ package pulse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -20,13 +21,20 @@ func newGate(limit, queue int) gate {
 	return gate{limit: limit, queue: queue, busy: map[string]int{}, waiting: map[string][]chan struct{}{}}
 }
 
-// enter waits for a place.
-func (g *gate) enter(ctx context.Context, workspace string) error {
+// errSelf: whoever waits here waits for itself.
+var errSelf = errors.New("a phase enters the loop and workspace that run it, which have no place left: raise Limits.PerWorkspace, or enter from outside")
+
+// enter waits for a place; inside says that the caller holds one already.
+func (g *gate) enter(ctx context.Context, workspace string, inside bool) error {
 	g.mu.Lock()
 	if g.busy[workspace] < g.limit {
 		g.busy[workspace]++
 		g.mu.Unlock()
 		return nil
+	}
+	if inside {
+		g.mu.Unlock()
+		return errSelf
 	}
 	if len(g.waiting[workspace]) >= g.queue {
 		g.mu.Unlock()

@@ -14,9 +14,14 @@ import (
 // volatile is the journal of a loop whose host gave none: it keeps suspended and
 // interrupted iterations, as JSON, and is lost with the process.
 type volatile struct {
-	mu sync.Mutex
-	by map[flightKey]kept
+	mu          sync.Mutex
+	by          map[flightKey]kept
+	interrupted []flightKey // oldest first
 }
+
+// interruptedMax bounds how many interrupted iterations are kept for a trigger
+// that names them again; the oldest is forgotten.
+const interruptedMax = 10_000
 
 type kept struct {
 	sequence uint64
@@ -44,6 +49,15 @@ func (v *volatile) Commit(_ context.Context, e journal.Entry) error {
 		return fmt.Errorf("%w: %d", journal.ErrConflict, e.Sequence)
 	}
 	v.by[k] = kept{sequence: e.Sequence, status: e.Status, entry: b}
+	if e.Status != machine.Suspended {
+		v.interrupted = append(v.interrupted, k)
+	}
+	for len(v.interrupted) > interruptedMax {
+		if old := v.interrupted[0]; v.by[old].status != machine.Suspended {
+			delete(v.by, old)
+		}
+		v.interrupted = v.interrupted[1:]
+	}
 	return nil
 }
 

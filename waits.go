@@ -86,6 +86,8 @@ func (w *waits) deliver(k waitKey, s *token.OutcomeSignal, now time.Time) (wait,
 		e.state = waitTaken
 		w.done = append(w.done, doneWait{k, now})
 		return was, nil
+	case e.state == waitOpen: // overdue, and not resumed yet
+		return wait{state: waitOver, iteration: e.iteration, ended: e.ended}, nil
 	default:
 		return *e, nil
 	}

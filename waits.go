@@ -1,7 +1,9 @@
 package pulse
 
 import (
+	"container/heap"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 const (
 	rememberFor = 24 * time.Hour // how long an ended wait is remembered, to tell a second or late signal from an early one
+	rememberMax = 10_000         // how many ended waits are remembered
 	earlyMax    = 10_000         // signals that may come before their await
 )
 
@@ -43,8 +46,34 @@ type wait struct {
 type waits struct {
 	mu    sync.Mutex
 	by    map[waitKey]*wait
+	due   map[string]*due // by workspace
 	early int
 	done  []doneWait // oldest first
+}
+
+// due holds the deadlines of a workspace's open waits, and of at most as many that
+// are over.
+type due struct {
+	heap deadlines
+	open int
+}
+
+// deadlines is a heap, the earliest first.
+type deadlines []dueWait
+
+type dueWait struct {
+	key waitKey
+	at  time.Time
+}
+
+func (d deadlines) Len() int           { return len(d) }
+func (d deadlines) Less(i, j int) bool { return d[i].at.Before(d[j].at) }
+func (d deadlines) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
+func (d *deadlines) Push(x any)        { *d = append(*d, x.(dueWait)) } //nolint:forcetypeassert // only await pushes
+func (d *deadlines) Pop() any {
+	last := (*d)[len(*d)-1]
+	*d = (*d)[:len(*d)-1]
+	return last
 }
 
 type doneWait struct {
@@ -58,12 +87,59 @@ func (w *waits) await(k waitKey, iteration string, deadline time.Time) (*token.O
 	defer w.mu.Unlock()
 	if e := w.by[k]; e != nil && e.state == waitEarly {
 		w.early--
-		e.state, e.iteration = waitTaken, iteration
-		w.done = append(w.done, doneWait{k, time.Now()})
+		e.iteration = iteration
+		w.over(k, e, waitTaken, time.Now())
 		return e.signal, true
 	}
-	w.by[k] = &wait{state: waitOpen, iteration: iteration, deadline: deadline}
+	w.open(k, &wait{state: waitOpen, iteration: iteration, deadline: deadline})
 	return nil, false
+}
+
+// open makes a wait open. w.mu is held.
+func (w *waits) open(k waitKey, e *wait) {
+	w.by[k] = e
+	if e.deadline.IsZero() {
+		return
+	}
+	d := w.due[k.workspace]
+	if d == nil {
+		d = &due{}
+		w.due[k.workspace] = d
+	}
+	d.open++
+	heap.Push(&d.heap, dueWait{k, e.deadline})
+}
+
+// close forgets the deadline of a wait that is no longer open. w.mu is held.
+func (w *waits) close(k waitKey, e *wait) {
+	d := w.due[k.workspace]
+	if d == nil || e.deadline.IsZero() {
+		return
+	}
+	d.open--
+	switch {
+	case d.open == 0:
+		delete(w.due, k.workspace)
+	case len(d.heap) > 2*d.open:
+		d.heap = slices.DeleteFunc(d.heap, func(x dueWait) bool { return !w.pending(x) })
+		heap.Init(&d.heap)
+	}
+}
+
+// pending reports whether a deadline is that of an open wait.
+func (w *waits) pending(x dueWait) bool {
+	e := w.by[x.key]
+	return e != nil && e.state == waitOpen && e.deadline.Equal(x.at)
+}
+
+// over marks a wait as done with; it is remembered for a while. w.mu is held.
+func (w *waits) over(k waitKey, e *wait, s waitState, now time.Time) {
+	was := e.state
+	e.state = s
+	if was == waitOpen {
+		w.close(k, e)
+	}
+	w.done = append(w.done, doneWait{k, now})
 }
 
 // deliver takes the wait for a signal, or keeps a signal for which nobody waits.
@@ -83,8 +159,7 @@ func (w *waits) deliver(k waitKey, s *token.OutcomeSignal, now time.Time) (wait,
 		return wait{state: waitUnknown}, nil
 	case e.state == waitOpen && (e.deadline.IsZero() || now.Before(e.deadline)):
 		was := *e
-		e.state = waitTaken
-		w.done = append(w.done, doneWait{k, now})
+		w.over(k, e, waitTaken, now)
 		return was, nil
 	case e.state == waitOpen: // overdue, and not resumed yet
 		return wait{state: waitOver, iteration: e.iteration, ended: e.ended}, nil
@@ -97,7 +172,7 @@ func (w *waits) deliver(k waitKey, s *token.OutcomeSignal, now time.Time) (wait,
 func (w *waits) reopen(k waitKey, was wait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.by[k] = &was
+	w.open(k, &was)
 }
 
 // overdue takes the waits of a workspace whose deadline has passed.
@@ -105,15 +180,21 @@ func (w *waits) overdue(workspace string, now time.Time) map[waitKey]wait {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var over map[waitKey]wait
-	for k, e := range w.by {
-		if k.workspace == workspace && e.state == waitOpen && !e.deadline.IsZero() && !now.Before(e.deadline) {
-			if over == nil {
-				over = map[waitKey]wait{}
-			}
-			over[k] = *e
-			e.state = waitOver
-			w.done = append(w.done, doneWait{k, now})
+	for d := w.due[workspace]; d != nil && len(d.heap) > 0; {
+		first := d.heap[0]
+		open := w.pending(first)
+		if open && now.Before(first.at) {
+			break
 		}
+		heap.Pop(&d.heap)
+		if !open {
+			continue
+		}
+		if over == nil {
+			over = map[waitKey]wait{}
+		}
+		over[first.key] = *w.by[first.key]
+		w.over(first.key, w.by[first.key], waitOver, now)
 	}
 	return over
 }
@@ -127,10 +208,11 @@ func (w *waits) settled(k waitKey, it *Iteration) {
 	}
 }
 
-// forget drops what has been done with for a day. w.mu is held.
+// forget drops what has been done with for a day, or is one of too many. w.mu is
+// held.
 func (w *waits) forget(now time.Time) {
 	n := 0
-	for n < len(w.done) && now.Sub(w.done[n].at) > rememberFor {
+	for n < len(w.done) && (len(w.done)-n > rememberMax || now.Sub(w.done[n].at) > rememberFor) {
 		if e := w.by[w.done[n].key]; e != nil && e.state != waitOpen {
 			delete(w.by, w.done[n].key)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/opensentience/pulse-go/invariant"
@@ -127,7 +128,7 @@ func (c *Call) attempt(res *machine.Result) error {
 	}
 	out, act, err := c.call(in)
 	if err := c.ended(err); err != nil {
-		return err
+		return c.breach(err)
 	}
 	if err := c.conclude(out, act, res); err != nil {
 		return err
@@ -181,6 +182,16 @@ func (c *Call) ended(err error) error {
 		return broken
 	}
 	return nil
+}
+
+// breach makes a violation of a refusal that a learn phase ran into: it tried to
+// rewrite history (OS-010 §7.2).
+func (c *Call) breach(err error) error {
+	var refused *substrate.RefusedError
+	if !errors.As(err, &refused) || c.phase.role != manifest.RoleLearn || !c.run.loop.manifest.Invariants[manifest.FeedbackImmutability] {
+		return err
+	}
+	return &invariant.Violation{Invariant: string(manifest.FeedbackImmutability), Err: err}
 }
 
 // conclude turns what the function returned into a result.
@@ -251,7 +262,7 @@ func (c *Call) look(in any) *invariant.Phase {
 		}
 		r.mu.Unlock()
 	}
-	if p.inCarriers != nil {
+	if p.inCarriers != nil && c.cmd.Input.Source != machine.FromPhase { // an earlier output was looked at when it came
 		v.Topologies, v.Deliberations = p.inCarriers.find(in, v.Topologies, v.Deliberations)
 	}
 	for _, e := range c.earlier {
@@ -273,6 +284,9 @@ func (c *Call) after(v *invariant.Phase, res *machine.Result) error {
 	p := c.phase
 	c.mu.Lock()
 	v.Calls = c.calls
+	if c.busy() {
+		v.Calls = slices.Clone(c.calls) // a call under way still writes to its own
+	}
 	v.Topologies = append(v.Topologies[:len(v.Topologies):len(v.Topologies)], c.seen...)
 	c.mu.Unlock()
 	if p.outCarriers != nil {
@@ -337,6 +351,7 @@ func (c *Call) failure(err error) *machine.Failure {
 		unavailable *substrate.UnavailableError
 		typed       *TypeError
 		unsigned    *signature.Error
+		refused     *substrate.RefusedError
 	)
 	switch {
 	case errors.As(err, &violation):
@@ -351,6 +366,8 @@ func (c *Call) failure(err error) *machine.Failure {
 		code = machine.CodeUnavailable
 	case errors.As(err, &typed), errors.As(err, &unsigned):
 		code, permanent = machine.CodeType, true
+	case errors.As(err, &refused):
+		permanent = true
 	}
 	return machine.NewFailure(code, permanent, err)
 }
@@ -373,9 +390,10 @@ func (r *run) settle(c *Call, res *machine.Result, abandoned bool) error {
 	if res.Failure == nil && !abandoned {
 		return nil
 	}
-	ctx, cancel := r.writing()
-	defer cancel()
-	err := c.rollback(ctx)
+	var err error
+	if len(c.transactions()) > 0 {
+		err = r.persist(c.rollback)
+	}
 	if res.Failure == nil {
 		return err
 	}

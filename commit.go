@@ -28,16 +28,29 @@ func (r *run) performCommit(cmd *machine.Command) (machine.Result, verdict, erro
 		}
 		r.recorded = rec.Seq
 	}
-	if c != nil && rec.Ended == machine.EndedCompleted && len(c.txs) > 0 {
-		if err := r.persist(c.commit); err != nil {
-			return machine.Result{}, proceed, err
-		}
+	if err := r.commitEffects(c, rec); err != nil {
+		return machine.Result{}, proceed, err
 	}
 	ev := r.transition(p, c, rec)
 	if err := r.append(&ev, c); err != nil {
 		return machine.Result{}, proceed, err
 	}
 	return machine.Result{Time: ev.Timestamp}, proceed, nil
+}
+
+// commitEffects makes visible what a completed phase did through transactions,
+// in this process or in the one before the iteration was resumed.
+func (r *run) commitEffects(c *Call, rec *machine.Record) error {
+	switch {
+	case rec.Ended != machine.EndedCompleted || rec.Remembered:
+		return nil
+	case c == nil:
+		return r.persist(func(ctx context.Context) error { return r.finishTransactions(ctx, rec) })
+	case len(c.txs) > 0:
+		return r.persist(c.commit)
+	default:
+		return nil
+	}
 }
 
 // transition is the one transition event of a phase that ended (C-087).
@@ -150,6 +163,10 @@ func (c *Call) journaled() bool {
 // save writes the iteration's state to the journal.
 func (r *run) save(s machine.Status, rec *machine.Record) error {
 	e := r.entry(r.seq+1, s, rec, nil)
+	e.Notes = journal.Notes{Retrieved: r.retrieved, Topologies: r.topos, Deliberations: r.delibs}
+	if c := r.last; rec != nil && rec.Ended == machine.EndedCompleted && c != nil && c.phase.id == rec.Phase {
+		e.Notes = journal.Notes{Retrieved: append(r.retrieved[:len(r.retrieved):len(r.retrieved)], c.nodes...), Topologies: c.topos, Deliberations: c.delibs}
+	}
 	if err := r.persist(func(ctx context.Context) error { return r.loop.journal.Commit(ctx, e) }); err != nil {
 		return err
 	}
@@ -171,6 +188,7 @@ func (r *run) entry(seq uint64, s machine.Status, rec *machine.Record, in *journ
 // the attempt.
 func (c *Call) journalIntent(in *journal.Intent) error {
 	e := c.run.entry(c.seq+1, machine.Running, nil, in)
+	e.Notes = journal.Notes{Retrieved: c.retrieved, Topologies: c.topos, Deliberations: c.delibs}
 	if err := guard(func() error { return c.run.loop.journal.Commit(&c.ctx, e) }); err != nil {
 		return fmt.Errorf("journal the intent: %w", err)
 	}

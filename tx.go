@@ -2,17 +2,26 @@ package pulse
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
+	"github.com/opensentience/pulse-go/machine"
 	"github.com/opensentience/pulse-go/substrate"
 )
 
-// transaction is an open substrate transaction of an attempt (C-041). Its id is
-// a function of the attempt and the slot, so that another process can finish it.
+// transaction is an open substrate transaction of an attempt (C-041).
 type transaction struct {
 	slot int
 	with substrate.Transactor
 	req  substrate.TransactionRequest
+}
+
+// transactionID is a function of the attempt, the slot and where the journal
+// stood when the attempt began: another process can work it out, and an attempt
+// that was interrupted, and does not count, runs again under another id.
+func (r *run) transactionID(phase string, n, attempt int, seq uint64, slot int) string {
+	return "tx:" + r.id + ":" + phase + ":" + strconv.Itoa(n) + ":" + strconv.Itoa(attempt) + ":" +
+		strconv.FormatUint(seq, 10) + ":" + string(slotNames[slot])
 }
 
 // begin opens the slot's transaction at the first mutation of the attempt, and
@@ -25,7 +34,7 @@ func (c *Call) begin(ctx context.Context, slot int, mutates bool) (string, error
 	if !ok {
 		return "", nil
 	}
-	id := "tx:" + c.run.id + ":" + c.phase.id + ":" + strconv.Itoa(c.cmd.Run) + ":" + strconv.Itoa(c.cmd.Attempt) + ":" + string(slotNames[slot])
+	id := c.run.transactionID(c.phase.id, c.cmd.Run, c.cmd.Attempt, c.seq, slot)
 	tx := transaction{slot: slot, with: with, req: substrate.TransactionRequest{Origination: c.engine(), ID: id}}
 	tx.req.Transaction = id
 	if err := guard(func() error { return with.Begin(ctx, tx.req) }); err != nil {
@@ -76,6 +85,30 @@ func (c *Call) commit(ctx context.Context) error {
 	for _, tx := range c.transactions() {
 		if err := guard(func() error { return tx.with.CommitTransaction(ctx, tx.req) }); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// finishTransactions commits the transactions of a phase that completed before
+// the iteration was resumed. Where the journal stood when they began is not
+// known: the newest that is open, or was committed already, is the one. Of a
+// phase that changed nothing there is none.
+func (r *run) finishTransactions(ctx context.Context, rec *machine.Record) error {
+	req := substrate.TransactionRequest{Origination: r.base}
+	req.Phase, req.Run, req.Attempt, req.Signature, req.Engine = rec.Phase, rec.Run, rec.Attempts, rec.Signature, true
+	for slot := range slots {
+		with, ok := r.set.Member(slotNames[slot]).(substrate.Transactor)
+		for seq := r.seq + 1; ok && seq > 0; seq-- {
+			req.ID = r.transactionID(rec.Phase, rec.Run, rec.Attempts, seq-1, slot)
+			req.Transaction = req.ID
+			err := guard(func() error { return with.CommitTransaction(ctx, req) })
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, substrate.ErrTransactionOver) {
+				return err
+			}
 		}
 	}
 	return nil

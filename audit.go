@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/opensentience/pulse-go/invariant"
+	"github.com/opensentience/pulse-go/manifest"
 	"github.com/opensentience/pulse-go/signature"
 	"github.com/opensentience/pulse-go/substrate"
 )
@@ -69,7 +71,9 @@ func (r *run) appendOnce(ctx context.Context, ev *substrate.AuditEvent, c *Call)
 		return err
 	}
 	if r.loop.echoes {
-		return substrate.CheckEcho(substrate.OpAppendEvent, o, rc)
+		if err := substrate.CheckEcho(substrate.OpAppendEvent, o, rc); err != nil {
+			return &invariant.Violation{Invariant: string(manifest.TraceIDPropagation), Err: err}
+		}
 	}
 	return nil
 }

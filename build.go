@@ -123,7 +123,7 @@ func (b *builder) phases(l *Loop) {
 			b.addf("phase.unbound", d.ID, pointer(i), "no function is bound to it: add pulse.BindFunc(…) to Config.Phases")
 			continue
 		}
-		p.acts = d.Kind == manifest.KindAct || p.form == formAct
+		p.acts = d.Kind == manifest.KindAct || p.role == manifest.RoleAct || p.form == formAct
 		if p.policy == "" && (d.Kind == manifest.KindAct || p.role == manifest.RoleAct) {
 			p.policy = d.ID
 		}

@@ -107,6 +107,7 @@ func (l *Loop) resume(ctx context.Context, e journal.Entry, res *machine.Result)
 		return nil, err
 	}
 	r.seq, r.snapped = e.Sequence, true
+	r.retrieved, r.topos, r.delibs = e.Notes.Retrieved, e.Notes.Topologies, e.Notes.Deliberations
 	if e.Record != nil {
 		r.recorded = e.Record.Seq
 	}

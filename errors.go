@@ -40,7 +40,11 @@ type PhaseError struct {
 // Error names the loop and the phase; the ids are in the fields, so that the
 // text is the same on every run.
 func (e *PhaseError) Error() string {
-	return fmt.Sprintf("pulse: loop %s: phase %s: %v", e.Loop, e.Phase, strip(e.Err))
+	cause := strip(e.Err)
+	if strings.HasPrefix(cause, "phase "+e.Phase+" ") { // the machine's texts name it themselves
+		return fmt.Sprintf("pulse: loop %s: %s", e.Loop, cause)
+	}
+	return fmt.Sprintf("pulse: loop %s: phase %s: %s", e.Loop, e.Phase, cause)
 }
 
 // Unwrap gives the cause, and how the iteration ended.

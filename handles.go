@@ -359,7 +359,11 @@ func (c *Call) Do(ctx context.Context, op substrate.Operation, req substrate.Hos
 	if err != nil {
 		return resp, err
 	}
-	defer o.leave(&resp.Receipt, &err)
+	var receipt *substrate.Receipt
+	if h.Mutates {
+		receipt = &resp.Receipt
+	}
+	defer o.leave(receipt, &err)
 	req.Origination, req.Operation = o.orig, op
 	return h.Call(ctx, req)
 }

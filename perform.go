@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/opensentience/pulse-go/invariant"
 	"github.com/opensentience/pulse-go/journal"
 	"github.com/opensentience/pulse-go/machine"
 	"github.com/opensentience/pulse-go/substrate"
@@ -206,7 +207,7 @@ func (r *run) persist(try func(context.Context) error) error {
 		switch {
 		case err == nil:
 			return nil
-		case n == maxTries || isPermanent(err) || errors.Is(err, journal.ErrConflict) || ctx.Err() != nil:
+		case n == maxTries || final(err) || ctx.Err() != nil:
 			return err
 		}
 		t := time.NewTimer(r.loop.plan.Settings().Backoff.Delay(n, r.seed))
@@ -217,6 +218,12 @@ func (r *run) persist(try func(context.Context) error) error {
 			return err
 		}
 	}
+}
+
+// final reports whether no further try of a write can help.
+func final(err error) bool {
+	var breach *invariant.Violation
+	return isPermanent(err) || errors.Is(err, journal.ErrConflict) || errors.As(err, &breach)
 }
 
 // writing gives the context of a write: the iteration's, or, once that is over,

@@ -11,6 +11,7 @@ import (
 	"iter"
 
 	"github.com/opensentience/pulse-go/machine"
+	"github.com/opensentience/pulse-go/token"
 )
 
 // Errors of a journal.
@@ -46,6 +47,15 @@ type Entry struct {
 	Intent    *Intent          `json:"intent,omitempty"` // an act that is about to happen
 	Record    *machine.Record  `json:"record,omitempty"` // the phase that ended with this entry
 	Snapshot  machine.Snapshot `json:"snapshot"`
+	Notes     Notes            `json:"notes,omitzero"`
+}
+
+// Notes is what an iteration learned that no output holds: what came back from
+// substrates, and what its invariants look at (OS-010 §7.4–§7.6).
+type Notes struct {
+	Retrieved     []string                    `json:"retrieved,omitempty"` // node ids, in order
+	Topologies    []*token.TopologyContext    `json:"topologies,omitempty"`
+	Deliberations []*token.DeliberationResult `json:"deliberations,omitempty"`
 }
 
 // Intent says that an act is about to happen; an entry with an intent and no

@@ -45,6 +45,8 @@ func (m *Machine) target(i int, d *Decision) (int, *Failure) {
 		return -1, failuref(CodeInner, "route phase %s decided to deliberate, and no inner loop is bound to it: name the phase that deliberates, or nest a loop", p.id)
 	case len(p.targets) == 0 && d.To == "":
 		return -1, nil
+	case len(p.targets) == 1 && d.To == "":
+		return p.targets[0], nil
 	case len(p.targets) == 0:
 		return -1, failuref(CodeRoute, "route phase %s decided to go to %q, but nothing may follow it", p.id, d.To)
 	}

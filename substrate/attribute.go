@@ -3,7 +3,9 @@ package substrate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 // Attribute is a named detail of an audit event.
@@ -58,6 +60,9 @@ func (a *Attributes) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		*a = nil
 		return nil
+	}
+	if !utf8.Valid(data) { // a value kept as text would change on its way
+		return errors.New("substrate: attributes are not valid UTF-8")
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {

@@ -86,7 +86,8 @@ func TestMemoryRulesCatch(t *testing.T) {
 			}
 		}, func(*substrate.RetrieveContextResponse) {})},
 		{"retrieve_repeats", retrieving(keep, func(r *substrate.RetrieveContextResponse) {
-			if calls++; calls%3 == 0 {
+			calls++
+			if calls%3 == 0 {
 				r.Nodes[0], r.Nodes[1] = r.Nodes[1], r.Nodes[0]
 			}
 		})},
@@ -176,7 +177,8 @@ func TestMemoryRulesCatch(t *testing.T) {
 		})},
 		{"topology_finds_cycles", analyzing(func(r *substrate.TopologyAnalyzeRequest) { r.NodeIDs = nil }, func(*token.TopologyContext) {})},
 		{"topology_repeats", analyzing(func(*substrate.TopologyAnalyzeRequest) {}, func(c *token.TopologyContext) {
-			if calls++; calls%3 == 0 {
+			calls++
+			if calls%3 == 0 {
 				c.Nodes[0], c.Nodes[1] = c.Nodes[1], c.Nodes[0]
 			}
 		})},

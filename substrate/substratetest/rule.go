@@ -59,7 +59,7 @@ func wantError(what string, got, want error) error {
 		return nil
 	}
 	if got == nil {
-		return fmt.Errorf("%s: no error, want %q (compare with errors.Is)", what, want)
+		return fmt.Errorf("%s: no error, want %q (compare with errors.Is)", what, want.Error())
 	}
-	return fmt.Errorf("%s: error %q, want %q (compare with errors.Is)", what, got, want)
+	return fmt.Errorf("%s: %w, want %q (compare with errors.Is)", what, got, want.Error())
 }

@@ -67,7 +67,7 @@ func (l *Loop) checkSet(set substrate.Set) []Fault {
 		faults = append(faults, Fault{Code: "substrates.host", Message: err.Error(), Err: err})
 	}
 	for _, op := range []substrate.Operation{substrate.OpCheckPolicy, substrate.OpAppendEvent, substrate.OpPermissionCheck} {
-		if !set.Supports(op) {
+		if !offers(&set, op) {
 			add("substrates.missing", "", "/substrates/"+string(op.Slot()), "the engine itself calls %s, which the substrates do not offer: set substrate.Set.%s", op, member(op.Slot()))
 		}
 	}
@@ -76,7 +76,7 @@ func (l *Loop) checkSet(set substrate.Set) []Fault {
 	}
 	for i := range l.phases {
 		d := l.phases[i].decl
-		if d.Kind == manifest.KindRetrieve && !isNil(set.Memory) && !set.Supports(substrate.OpRetrieveContext) {
+		if d.Kind == manifest.KindRetrieve && !isNil(set.Memory) && !offers(&set, substrate.OpRetrieveContext) {
 			add("substrates.operation", d.ID, pointer(i), "a retrieve phase needs %s, which the memory does not offer", substrate.OpRetrieveContext)
 		}
 		if d.Effects == nil {
@@ -86,7 +86,7 @@ func (l *Loop) checkSet(set substrate.Set) []Fault {
 			if strings.HasPrefix(op, "body.") {
 				continue // a body is bound to phases, not to a slot (C-099)
 			}
-			if !set.Supports(substrate.Operation(op)) {
+			if !offers(&set, substrate.Operation(op)) {
 				add("substrates.operation", d.ID, pointer(i)+"/effects", "its effects declare %s, which the substrates do not offer", op)
 			}
 		}
@@ -97,6 +97,12 @@ func (l *Loop) checkSet(set substrate.Set) []Fault {
 		}
 	}
 	return faults
+}
+
+// offers reports whether the set can answer an operation; a nil pointer in a slot
+// cannot, and is not asked.
+func offers(set *substrate.Set, op substrate.Operation) bool {
+	return (!op.Known() || !isNil(set.Member(op.Slot()))) && set.Supports(op)
 }
 
 func member(s substrate.Slot) string { return strings.ToUpper(string(s[:1])) + string(s[1:]) }
@@ -151,21 +157,21 @@ func (b *builder) checkPaths(l *Loop, e *expr.Expr, phase, at string, types ...r
 	}
 }
 
+// has reports whether a path can lead to something: as it is written, or under
+// the aliases of C-059.
 func (b *builder) has(path []string, types []reflect.Type) bool {
-	switch path[0] {
-	case "kappa":
-		path = append([]string{"max_kappa"}, path[1:]...)
-	case "outcome":
-		path = append([]string{"status"}, path[1:]...)
-	case "topology":
-		if len(path) > 1 {
-			return b.has(path[1:], []reflect.Type{topologyType})
-		}
-	}
 	for _, t := range types {
 		if jsonHas(t, path) {
 			return true
 		}
+	}
+	switch rest := path[1:]; {
+	case path[0] == "kappa":
+		return b.has(append([]string{"max_kappa"}, rest...), types)
+	case path[0] == "outcome":
+		return b.has(append([]string{"status"}, rest...), types)
+	case path[0] == "topology" && len(rest) > 0 && slices.Contains(types, topologyType):
+		return b.has(rest, []reflect.Type{topologyType})
 	}
 	return false
 }
@@ -173,7 +179,13 @@ func (b *builder) has(path []string, types []reflect.Type) bool {
 // jsonHas reports whether the JSON of a type can have a path. Maps, interfaces
 // and types that marshal themselves may have any.
 func jsonHas(t reflect.Type, path []string) bool {
-	for t.Kind() == reflect.Pointer {
+	return memberAt(t, path, map[reflect.Type]bool{})
+}
+
+// memberAt follows a path; embedding are the types whose embedded fields are
+// looked at, so that one that embeds itself ends.
+func memberAt(t reflect.Type, path []string, embedding map[reflect.Type]bool) bool {
+	for i := 0; t.Kind() == reflect.Pointer && i < maxWalk; i++ {
 		t = t.Elem()
 	}
 	switch {
@@ -181,29 +193,45 @@ func jsonHas(t reflect.Type, path []string) bool {
 		return true
 	case reflect.PointerTo(t).Implements(marshalerType):
 		return true
-	case t.Kind() != reflect.Struct:
+	case reflect.PointerTo(t).Implements(textMarshalerType): // a text has no members
+		return false
+	case t.Kind() != reflect.Struct, embedding[t]:
 		return false
 	}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if !f.IsExported() || name == "-" {
-			continue
-		}
-		if name == "" {
-			name = f.Name
-		}
-		if name == path[0] && jsonHas(f.Type, path[1:]) {
-			return true
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag := f.Tag.Get("json")
+		name, _, _ := strings.Cut(tag, ",")
+		switch {
+		case tag == "-":
+		case f.Anonymous && name == "" && isStruct(f.Type):
+			embedding[t] = true
+			if memberAt(f.Type, path, embedding) {
+				return true
+			}
+		case f.IsExported() && orName(name, f.Name) == path[0]:
+			return jsonHas(f.Type, path[1:])
 		}
 	}
 	return false
+}
+
+func isStruct(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
+}
+
+func orName(tagged, name string) string {
+	if tagged != "" {
+		return tagged
+	}
+	return name
 }
 
 // nearest suggests the id that is a letter or two away.
 func nearest(id string, ids []string) string {
 	best, at := "", 3
 	for _, c := range ids {
-		if d := distance(id, c); d < at {
+		if d := distance(id, c); d < at && 2*d <= len(id) {
 			best, at = c, d
 		}
 	}

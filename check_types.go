@@ -1,6 +1,7 @@
 package pulse
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -17,6 +18,9 @@ var (
 	outcomeType     = reflect.TypeFor[token.OutcomeSignal]()
 	marshalerType   = reflect.TypeFor[json.Marshaler]()
 	unmarshalerType = reflect.TypeFor[json.Unmarshaler]()
+
+	textMarshalerType   = reflect.TypeFor[encoding.TextMarshaler]()
+	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
 // checkTypes holds the Go types of the bound functions against the manifest.
@@ -28,6 +32,7 @@ func (b *builder) checkTypes(l *Loop) {
 		}
 		b.checkForm(p, i)
 		b.checkJSON(p, i)
+		b.checkRecipe(p, i)
 		b.checkInput(l, p, i)
 	}
 	b.checkSchemas(l)
@@ -44,6 +49,9 @@ func (b *builder) checkForm(p *phase, i int) {
 	}
 	if p.form == formAct && p.decl.Kind != manifest.KindAct && p.role != manifest.RoleAct {
 		b.addf("act.kind", p.id, pointer(i)+"/kind", "pulse.BindAct is for act phases, this one is of kind %s: use BindFunc, or alias its custom kind to act", p.decl.Kind)
+	}
+	if p.form == formPlain && p.role == manifest.RoleAct && p.decl.Kind != manifest.KindAct && b.m.Invariants[manifest.OutcomeGrounding] {
+		b.addf("act.form", p.id, pointer(i), "its custom kind has the role of an act, and outcome_grounding asks what an act says of itself: bind it with pulse.BindAct")
 	}
 	if isOutcome(p.binding.out) {
 		b.addf("act.outcome", p.id, "", "its function returns a pulse.Outcome: bind it with pulse.BindAct")
@@ -75,8 +83,14 @@ func (b *builder) checkJSON(p *phase, i int) {
 
 // loses finds what a value of a type would lose on its way through JSON.
 func loses(t reflect.Type, seen map[reflect.Type]bool) string {
-	if seen[t] || reflect.PointerTo(t).Implements(unmarshalerType) {
+	ptr := reflect.PointerTo(t)
+	switch {
+	case seen[t], ptr.Implements(unmarshalerType):
 		return ""
+	case ptr.Implements(marshalerType):
+		return fmt.Sprintf("%v has MarshalJSON but no UnmarshalJSON", t)
+	case ptr.Implements(textMarshalerType):
+		return losesText(t)
 	}
 	seen[t] = true
 	switch t.Kind() {
@@ -84,7 +98,14 @@ func loses(t reflect.Type, seen map[reflect.Type]bool) string {
 		if t.NumMethod() > 0 {
 			return fmt.Sprintf("the interface %v cannot be decoded", t)
 		}
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return loses(t.Elem(), seen)
+	case reflect.Map:
+		if key := t.Key(); key.Kind() != reflect.String && key.Implements(textMarshalerType) {
+			if problem := losesText(key); problem != "" {
+				return problem
+			}
+		}
 		return loses(t.Elem(), seen)
 	case reflect.Struct:
 		return losesField(t, seen)
@@ -92,28 +113,47 @@ func loses(t reflect.Type, seen map[reflect.Type]bool) string {
 	return ""
 }
 
-func losesField(t reflect.Type, seen map[reflect.Type]bool) string {
-	if reflect.PointerTo(t).Implements(marshalerType) {
-		return fmt.Sprintf("%v has MarshalJSON but no UnmarshalJSON", t)
+func losesText(t reflect.Type) string {
+	if reflect.PointerTo(t).Implements(textUnmarshalerType) {
+		return ""
 	}
+	return fmt.Sprintf("%v has MarshalText but no UnmarshalText", t)
+}
+
+func losesField(t reflect.Type, seen map[reflect.Type]bool) string {
 	hidden, shown := "", 0
 	for i := range t.NumField() {
 		f := t.Field(i)
 		switch {
-		case !f.IsExported() && !f.Anonymous:
-			hidden = f.Name
 		case f.Tag.Get("json") == "-":
-		default:
+		case f.IsExported(), f.Anonymous && f.Type.Kind() == reflect.Struct:
 			shown++
 			if problem := loses(f.Type, seen); problem != "" {
 				return problem
 			}
+		case f.Anonymous && isStruct(f.Type):
+			return fmt.Sprintf("the embedded pointer to %v cannot be decoded", f.Type.Elem())
+		default:
+			hidden = f.Name
 		}
 	}
 	if hidden != "" && shown == 0 {
 		return fmt.Sprintf("%v has only unexported fields (%s)", t, hidden)
 	}
 	return ""
+}
+
+// checkRecipe: the recipe of a signature names members of the input (C-027). Its
+// form was validated with the manifest.
+func (b *builder) checkRecipe(p *phase, i int) {
+	_, fields, _ := strings.Cut(strings.TrimSuffix(p.decl.Signature, ")"), "(")
+	for f := range strings.SplitSeq(fields, ",") {
+		f = strings.TrimSpace(f)
+		if f == "" || f == "workspace_id" || jsonHas(p.in, strings.Split(f, ".")) {
+			continue
+		}
+		b.addf("signature.field", p.id, pointer(i)+"/signature", "the recipe names %s, and %s is not a member of %v", f, f, p.in)
+	}
 }
 
 // checkInput: what feeds the phase must be of its input type.
@@ -185,7 +225,11 @@ func (b *builder) readsFrom(l *Loop, p *phase) bool {
 		return false
 	}
 	for _, e := range ends {
-		if j, ok := l.index[e.Name]; ok && e.Kind == manifest.EndpointPhase && l.phases[j].binding != nil && l.phases[j].binding.out.AssignableTo(p.in) {
+		j, ok := l.index[e.Name]
+		if !ok || e.Kind != manifest.EndpointPhase || l.phases[j].binding == nil {
+			continue
+		}
+		if q := &l.phases[j]; q.routes || q.binding.out.AssignableTo(p.in) {
 			return true
 		}
 	}
@@ -197,6 +241,7 @@ func (b *builder) precedes(from, to string) bool { return b.reaches([]string{fro
 
 func (b *builder) reaches(from []string, to string) bool {
 	seen := map[string]bool{}
+	from = slices.Clone(from)
 	for len(from) > 0 {
 		id := from[len(from)-1]
 		from = from[:len(from)-1]

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/opensentience/pulse-go/internal/jsonnumber"
 	"github.com/opensentience/pulse-go/internal/jsonpos"
 )
 
@@ -115,7 +116,7 @@ func (y *yamlReader) node(n ast.Node) bool {
 // number takes what is a number in JSON too. YAML readers differ on the rest:
 // 0123 is 83 to one and 123 to another.
 func (y *yamlReader) number(t *token.Token) bool {
-	if !jsonpos.IsNumber(t.Value) {
+	if !jsonnumber.Valid(t.Value) {
 		return y.fail(yamlOnly, t, "%s is no JSON number; write it in decimal, or in quotes if a text is meant", shorten(t.Value))
 	}
 	y.b.Scalar(jsonpos.Number, t.Value, y.pos(t))

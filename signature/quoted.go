@@ -6,6 +6,8 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+
+	"github.com/opensentience/pulse-go/internal/jsonnumber"
 )
 
 // quotedKind gives the encoder of a field with the json option "string", for a
@@ -58,7 +60,7 @@ func encodeQuotedNumber(s *state, v reflect.Value) *fault {
 	if text == "" {
 		text = "0"
 	}
-	if !isNumber(text) {
+	if !jsonnumber.Valid(text) {
 		return refuse(fmt.Errorf("number %s: %w", clip(text), ErrSyntax))
 	}
 	return s.text(text)

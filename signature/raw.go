@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gowebpki/jcs"
+
+	"github.com/opensentience/pulse-go/internal/jsonnumber"
 )
 
 // CanonicalJSON gives the RFC 8785 form of a JSON text, or an [*Error]. The
@@ -231,7 +233,7 @@ func (c *checker) literal(want string) *fault {
 }
 
 func (c *checker) number() *fault {
-	n := numberLen(c.text[c.pos:])
+	n := jsonnumber.Len(c.text[c.pos:])
 	if n == 0 {
 		return c.unexpected("a JSON value")
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/opensentience/pulse-go/internal/jsonnumber"
 )
 
 // maxInteger is the greatest integer up to which each has a double of its own
@@ -85,7 +87,7 @@ func (s *state) number(v json.Number) *fault {
 	if text == "" {
 		text = "0" // as encoding/json has it
 	}
-	if !isNumber(text) {
+	if !jsonnumber.Valid(text) {
 		return refuse(fmt.Errorf("number %s: %w", clip(text), ErrSyntax))
 	}
 	d, f := double(text)
@@ -106,46 +108,6 @@ func double(text string) (float64, *fault) {
 		return 0, refuse(fmt.Errorf("%s: %w", clip(text), ErrIntegerRange))
 	}
 	return d, nil
-}
-
-// isNumber reports whether all of text is a number by RFC 8259 §6.
-func isNumber(text string) bool { return text != "" && numberLen(text) == len(text) }
-
-// numberLen gives the length of the JSON number that text starts with, 0 if it
-// starts with none.
-func numberLen[T string | []byte](text T) int {
-	i := 0
-	digits := func() bool {
-		start := i
-		for i < len(text) && '0' <= text[i] && text[i] <= '9' {
-			i++
-		}
-		return i > start
-	}
-	if i < len(text) && text[i] == '-' {
-		i++
-	}
-	if i < len(text) && text[i] == '0' {
-		i++
-	} else if !digits() {
-		return 0
-	}
-	if i < len(text) && text[i] == '.' {
-		i++
-		if !digits() {
-			return 0
-		}
-	}
-	if i < len(text) && (text[i] == 'e' || text[i] == 'E') {
-		i++
-		if i < len(text) && (text[i] == '+' || text[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return 0
-		}
-	}
-	return i
 }
 
 // clip shortens a text for an error.
@@ -178,6 +140,7 @@ func encodeTime(s *state, v reflect.Value) *fault {
 	if err != nil {
 		return refuse(err)
 	}
-	s.buf = append(b, '"')
+	b = append(b, '"')
+	s.buf = b
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/opensentience/pulse-go/internal/jsonnumber"
 )
 
 // Parse reads a text that holds one JSON value. The tree is nil if a fault kept
@@ -197,7 +199,7 @@ func (p *parser) number() bool {
 		p.b.Fault(Plus, p.i, "a JSON number has no plus sign; remove it")
 		p.i++
 	}
-	pos, end := p.i, scanNumber(p.s[p.i:])
+	pos, end := p.i, jsonnumber.Len(p.s[p.i:])
 	if end == 0 || continues(p.s[pos+end:]) {
 		return p.fail(Syntax, pos, "%s is no JSON number; write digits, with a minus sign, fraction or exponent if need be, and no leading zero", p.here())
 	}
@@ -205,45 +207,6 @@ func (p *parser) number() bool {
 	p.b.Scalar(Number, p.s[pos:p.i], pos)
 	p.fresh = false
 	return true
-}
-
-// IsNumber tells whether a text is a JSON number.
-func IsNumber(s string) bool { return s != "" && scanNumber(s) == len(s) }
-
-// scanNumber gives the length of the JSON number that s begins with, or 0.
-func scanNumber(s string) int {
-	i := 0
-	digits := func() bool {
-		start := i
-		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-			i++
-		}
-		return i > start
-	}
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	if i < len(s) && s[i] == '0' {
-		i++
-	} else if !digits() {
-		return 0
-	}
-	if i < len(s) && s[i] == '.' {
-		i++
-		if !digits() {
-			return 0
-		}
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		i++
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return 0
-		}
-	}
-	return i
 }
 
 // continues tells whether a word or number goes on.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opensentience/pulse-go/internal/expr"
+	"github.com/opensentience/pulse-go/internal/near"
 	"github.com/opensentience/pulse-go/manifest"
 	"github.com/opensentience/pulse-go/substrate"
 )
@@ -229,37 +230,9 @@ func orName(tagged, name string) string {
 
 // nearest suggests the id that is a letter or two away.
 func nearest(id string, ids []string) string {
-	best, at := "", 3
-	for _, c := range ids {
-		if d := distance(id, c); d < at && 2*d <= len(id) {
-			best, at = c, d
-		}
-	}
-	if best == "" {
+	meant := near.Name(id, ids, min(2, len(id)/2))
+	if meant == "" {
 		return ": it has " + strings.Join(ids, ", ")
 	}
-	return "; did you mean " + best + "?"
-}
-
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diag+1)
-		}
-	}
-	return row[len(b)]
+	return "; did you mean " + meant + "?"
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/opensentience/pulse-go/internal/near"
 )
 
 // Name is the name of a token: canonical (OutcomeSignal) or of a vendor
@@ -64,8 +66,8 @@ func ParseName(s string) (Name, error) {
 	m := vendorForm.FindStringSubmatch(s)
 	if m == nil {
 		problem := "want a canonical token, or <vendor>.v<N>.<TokenName> (OS-010 §6.7)"
-		if near := nearest(s); near != "" {
-			problem += fmt.Sprintf("; did you mean %s?", near)
+		if meant := near.Name(s, Canonical(2), 3); meant != "" {
+			problem += fmt.Sprintf("; did you mean %s?", meant)
 		}
 		return "", &NameError{Name: s, Problem: problem}
 	}
@@ -139,38 +141,3 @@ func snake(s string) string {
 }
 
 func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
-
-// nearest gives the canonical token that is a few letters away, if there is one.
-func nearest(s string) Name {
-	best, at := Name(""), 4
-	for _, n := range Canonical(2) {
-		if d := distance(strings.ToLower(s), strings.ToLower(string(n))); d < at {
-			best, at = n, d
-		}
-	}
-	return best
-}
-
-// distance is the edit distance of two short strings.
-func distance(a, b string) int {
-	if len(a) > 64 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diag+1)
-		}
-	}
-	return row[len(b)]
-}

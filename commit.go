@@ -210,6 +210,7 @@ func (r *run) await(cmd *machine.Command) (machine.Result, verdict, error) {
 		return machine.Result{}, r.finish(machine.Suspended, nil), nil
 	}
 	if err := r.consumed(cmd, s); err != nil {
+		r.loop.waits.reopen(key, wait{state: waitEarly, signal: s})
 		return machine.Result{}, proceed, err
 	}
 	return machine.Result{Time: time.Now(), Outcome: s}, proceed, nil

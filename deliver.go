@@ -41,7 +41,7 @@ func (l *Loop) Deliver(ctx context.Context, t Trigger, s token.OutcomeSignal) (*
 	}
 	switch was.state {
 	case waitUnknown:
-		return nil, l.auditSignal(ctx, workspace, "signal.received", &s)
+		return nil, l.auditSignal(ctx, workspace, "signal.received", &s, nil)
 	case waitOpen:
 		it, err := l.wake(ctx, key, was, machine.Result{Outcome: &s})
 		if it == nil {
@@ -49,9 +49,9 @@ func (l *Loop) Deliver(ctx context.Context, t Trigger, s token.OutcomeSignal) (*
 		}
 		return it, err
 	case waitOver:
-		return was.ended, errors.Join(fmt.Errorf("%w: action %s", ErrLate, s.ActionID), l.auditSignal(ctx, workspace, "signal.late", &s))
+		return was.ended, errors.Join(fmt.Errorf("%w: action %s", ErrLate, s.ActionID), l.auditSignal(ctx, workspace, "signal.late", &s, was.ended))
 	default:
-		return was.ended, errors.Join(fmt.Errorf("%w: action %s", ErrDuplicate, s.ActionID), l.auditSignal(ctx, workspace, "signal.duplicate", &s))
+		return was.ended, errors.Join(fmt.Errorf("%w: action %s", ErrDuplicate, s.ActionID), l.auditSignal(ctx, workspace, "signal.duplicate", &s, was.ended))
 	}
 }
 
@@ -74,11 +74,28 @@ func (l *Loop) wake(ctx context.Context, key waitKey, was wait, res machine.Resu
 	if err != nil {
 		return nil, fmt.Errorf("pulse: loop %s: iteration %s: %w", l.manifest.LoopID, was.iteration, err)
 	}
+	if e.Status.Final() {
+		return l.endedElsewhere(key, e)
+	}
 	it, err := l.resume(ctx, e, &res)
 	if it != nil {
 		l.waits.settled(key, it)
 	}
 	return it, err
+}
+
+// endedElsewhere lets go of an iteration that waited here and was resumed, and
+// ended, in another process.
+func (l *Loop) endedElsewhere(key waitKey, e journal.Entry) (*Iteration, error) {
+	it, err := l.known(e)
+	if it == nil {
+		return nil, err
+	}
+	l.waits.settled(key, it)
+	if l.immediate {
+		l.gate.leave(e.Workspace)
+	}
+	return it, fmt.Errorf("%w: action %s", ErrLate, key.action)
 }
 
 // Resume goes on with an iteration that was interrupted, here or in another
@@ -95,7 +112,7 @@ func (l *Loop) resume(ctx context.Context, e journal.Entry, res *machine.Result)
 		return nil, err
 	}
 	leave := func() {}
-	if !l.immediate || e.Status != machine.Suspended { // else it kept its place
+	if !l.keepsPlace(m, e, res) {
 		if err := l.admit(ctx, e.Workspace); err != nil {
 			return nil, err
 		}
@@ -144,6 +161,20 @@ func (l *Loop) restore(e journal.Entry) (*machine.Machine, error) {
 	return m, nil
 }
 
+// keepsPlace reports whether a suspended iteration still has its place in the
+// workspace: with guarantee immediate one that waits in this process does, and
+// not one that another process left waiting.
+func (l *Loop) keepsPlace(m *machine.Machine, e journal.Entry, res *machine.Result) bool {
+	switch cmds := m.Next(); {
+	case !l.immediate:
+		return false
+	case res != nil: // who delivers has taken the wait
+		return true
+	default:
+		return e.Status == machine.Suspended && len(cmds) == 1 && l.waits.isOpen(waitKey{workspace: e.Workspace, token: cmds[0].Await.Token, action: cmds[0].Await.ActionID})
+	}
+}
+
 // doubt answers for an act whose intent is the newest entry: nobody knows whether
 // it happened. One that is not idempotent fails with ErrInDoubt, which only retry
 // answers by running it again (C-090).
@@ -159,8 +190,16 @@ func (r *run) doubt(e journal.Entry) (machine.Command, *machine.Result) {
 	return cmds[0], &machine.Result{Time: time.Now(), Failure: machine.NewFailure(machine.CodeInDoubt, false, err), Signature: r.entrySig}
 }
 
-// auditSignal records what became of a signal outside an iteration.
-func (l *Loop) auditSignal(ctx context.Context, workspace, typ string, s *token.OutcomeSignal) error {
+// auditSignal records what became of a signal outside an iteration. A signal
+// that names no trace belongs to that of its iteration, if one is known.
+func (l *Loop) auditSignal(ctx context.Context, workspace, typ string, s *token.OutcomeSignal, it *Iteration) error {
+	traceID := s.TraceID
+	switch {
+	case traceID == "" && it != nil:
+		traceID = it.TraceID
+	case traceID == "":
+		traceID = l.newTrace(ctx)
+	}
 	set, err := l.resolve(ctx, workspace)
 	if err != nil {
 		return err
@@ -170,13 +209,13 @@ func (l *Loop) auditSignal(ctx context.Context, workspace, typ string, s *token.
 		return err
 	}
 	o := substrate.Origination{
-		Workspace: workspace, Actor: l.cfg.Actor, TraceID: s.TraceID, Loop: l.manifest.LoopID, LoopVersion: l.manifest.Version,
+		Workspace: workspace, Actor: l.cfg.Actor, TraceID: traceID, Loop: l.manifest.LoopID, LoopVersion: l.manifest.Version,
 		Signature: sig, Engine: true,
 	}
 	ev := substrate.AuditEvent{
 		Class: substrate.ClassSignal, EventType: typ, EventID: newID(),
 		WorkspaceID: workspace, LoopID: o.Loop, LoopVersion: o.LoopVersion, PhaseID: l.learner,
-		TraceID: s.TraceID, Timestamp: time.Now(), Signature: sig, Outcome: string(s.Status),
+		TraceID: traceID, Timestamp: time.Now(), Signature: sig, Outcome: string(s.Status),
 		Attributes: substrate.Attributes{{Name: "token", Value: string(token.OutcomeSignalName)}, {Name: "action_id", Value: s.ActionID}},
 	}
 	return guard(func() error {

@@ -168,10 +168,24 @@ func (w *waits) deliver(k waitKey, s *token.OutcomeSignal, now time.Time) (wait,
 	}
 }
 
-// reopen gives a wait back whose iteration could not be resumed.
+// isOpen reports whether an iteration of this process waits.
+func (w *waits) isOpen(k waitKey) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.by[k]
+	return e != nil && e.state == waitOpen
+}
+
+// reopen gives a wait back whose iteration could not be resumed, or a signal
+// that came early and could not be taken.
 func (w *waits) reopen(k waitKey, was wait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if was.state == waitEarly {
+		w.early++
+		w.by[k] = &was
+		return
+	}
 	w.open(k, &was)
 }
 

@@ -79,7 +79,9 @@ func (m *Machine) accept(c *Command, r *Result) error {
 	}
 	switch c.Op {
 	case OpRunPhase:
-		return m.acceptRun(c, r)
+		if r.Failure == nil {
+			return m.acceptRun(c, r)
+		}
 	case OpEscalate:
 		if has == hasFailure|hasResume {
 			return misfit(c, "it failed and resumes at once")
@@ -92,9 +94,6 @@ func (m *Machine) accept(c *Command, r *Result) error {
 
 // acceptRun checks the result of an attempt that worked.
 func (m *Machine) acceptRun(c *Command, r *Result) error {
-	if r.Failure != nil {
-		return nil
-	}
 	i := m.run(c.ID).Phase
 	p := &m.plan.phases[i]
 	if len(r.Triggers) != 0 && len(r.Triggers) != len(p.inner) {

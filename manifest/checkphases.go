@@ -88,12 +88,11 @@ func (c *checker) endpoint(e Endpoint, place func() string) {
 }
 
 // known checks that a phase exists. Without phases that is not worth saying again.
-func (c *checker) known(id string, place func() string) bool {
+func (c *checker) known(id string, place func() string) {
 	if _, ok := c.index[id]; ok || len(c.ids) == 0 {
-		return ok
+		return
 	}
 	c.fail(CodeUnknownPhase, place(), "there is no phase %s%s", shorten(id), c.didYouMean(id, c.ids))
-	return false
 }
 
 func (c *checker) slot(name string, place func() string) {

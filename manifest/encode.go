@@ -53,7 +53,7 @@ func (e *encoder) object(v reflect.Value) {
 	for i := range p.members {
 		m := &p.members[i]
 		field := v.Field(m.field)
-		if field.IsZero() && !m.required && !(m.zero && written.has(m.field)) {
+		if field.IsZero() && !m.required && (!m.zero || !written.has(m.field)) {
 			continue
 		}
 		e.name(m.name)

@@ -155,8 +155,10 @@ func TestProtocolVersions(t *testing.T) {
 		require.Error(t, err, in)
 	}
 	require.Negative(t, manifest.Protocol{0, 1, 9}.Compare(manifest.Protocol{0, 2, 0}))
-	require.Zero(t, manifest.Protocol{0, 1, 2}.Compare(manifest.Protocol{0, 1, 2}))
-	require.Equal(t, "0.1.2", manifest.Protocol{0, 1, 2}.String())
+	printed, err := manifest.ParseProtocol("0.1.2")
+	require.NoError(t, err)
+	require.Zero(t, printed.Compare(manifest.Protocol{0, 1, 2}))
+	require.Equal(t, "0.1.2", printed.String())
 	level, err := manifest.ParseProtocol(manifest.TextLevel)
 	require.NoError(t, err)
 	require.True(t, level.Supported())

@@ -99,7 +99,8 @@ func TestRoundTripOfCode(t *testing.T) {
 func unmarshal(text []byte) (doc any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	return doc, d.Decode(&doc)
+	err = d.Decode(&doc)
+	return doc, err
 }
 
 // TestYAMLEqualsJSON: a hand-written YAML document gives the manifest that its JSON

@@ -59,7 +59,7 @@ func missing(m *member, v reflect.Value, written bool) bool {
 	case v.Kind() == reflect.Map:
 		return v.IsNil()
 	default:
-		return v.IsZero() && !(written && v.Kind() == reflect.Struct)
+		return v.IsZero() && (!written || v.Kind() != reflect.Struct)
 	}
 }
 

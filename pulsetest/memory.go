@@ -70,7 +70,7 @@ func (m *Memory) TopologyAnalyze(ctx context.Context, r substrate.TopologyAnalyz
 	var out token.TopologyContext
 	err := m.enter(ctx, substrate.OpTopologyAnalyze)
 	if err == nil {
-		err = m.read(&r.Origination, func(g *graph) { out = topology(r.Origination.TraceID, g.chosen(&r)) })
+		err = m.read(&r.Origination, func(g *graph) { out = topology(r.TraceID, g.chosen(&r)) })
 	}
 	m.leave(substrate.OpTopologyAnalyze, &r.Origination, strings.Join(r.NodeIDs, " "), r.FromLoop, err)
 	return out, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/opensentience/pulse-go/substrate"
@@ -56,9 +57,10 @@ func (t *Time) Observe(workspace, name string, value float64) error {
 		t.streams = make(map[stream][]float64)
 	}
 	key := stream{workspace, name}
-	values := append(t.streams[key], value)
+	values := t.streams[key]
+	values = append(values, value)
 	if len(values) > 2*longest { // now and then, so that appending stays cheap
-		values = append(values[:0], values[len(values)-longest:]...)
+		values = slices.Delete(values, 0, len(values)-longest)
 	}
 	t.streams[key] = values
 	return nil

@@ -2,6 +2,7 @@ package signature_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gowebpki/jcs"
+	"github.com/stretchr/testify/require"
 	"lukechampine.com/blake3"
 
 	"github.com/opensentience/pulse-go/signature"
@@ -51,12 +53,12 @@ func fullQueue() queue {
 	return q
 }
 
-// floor is the signature by the reference.
-func floor(workspace string, input any) [32]byte {
+// floor is the signature in the workspace ws-1 by the reference.
+func floor(input any) [32]byte {
 	plain, _ := json.Marshal(struct {
 		Inputs    any    `json:"inputs"`
 		Workspace string `json:"workspace_id"`
-	}{input, workspace})
+	}{input, "ws-1"})
 	canonical, _ := jcs.Transform(plain)
 	return blake3.Sum256(canonical)
 }
@@ -99,7 +101,8 @@ func BenchmarkOf(b *testing.B) {
 		{"4KB-string", strings.Repeat("plain text ", 370)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			against(b, func() { _, _ = signature.Of("ws-1", c.input) }, func() { _ = floor("ws-1", c.input) })
+			require.Equal(b, fmt.Sprintf("blake3:%x", floor(c.input)), string(must(signature.Of("ws-1", c.input))))
+			against(b, func() { _, _ = signature.Of("ws-1", c.input) }, func() { _ = floor(c.input) })
 		})
 	}
 }
@@ -111,7 +114,7 @@ func BenchmarkEncoder(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("Of/256B", func(b *testing.B) {
-		against(b, func() { _, _ = e.Of("ws-1", small) }, func() { _ = floor("ws-1", small) })
+		against(b, func() { _, _ = e.Of("ws-1", small) }, func() { _ = floor(small) })
 	})
 	buf := make([]byte, 0, 1024)
 	b.Run("Append/256B", func(b *testing.B) {
@@ -130,7 +133,7 @@ func BenchmarkOfJSON(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	against(b, func() { _ = signature.OfJSON("ws-1", canonical) }, func() { _ = floor("ws-1", small) })
+	against(b, func() { _ = signature.OfJSON("ws-1", canonical) }, func() { _ = floor(small) })
 }
 
 func BenchmarkBLAKE3(b *testing.B) {

@@ -59,7 +59,7 @@ func TestValuesAsReference(t *testing.T) {
 		Omit{ZE: 2, ZO: Odd{1}, ZPO: &Odd{1}, ZPE: ptr(Even(2)), ZI2: (*Odd)(nil), BE: 2}, &Omit{ZO: Odd{1}, ZI2: Even(2)},
 		Quoted{}, &Quoted{}, Quoted{true, math.MinInt64, math.MaxUint64, 1e-7, 1e21, "<a>\"\u2028\n\x01", "1e999", "s", ptr(uint64(1 << 60)), ptr("<p>"), nil, ptr(pn), pn, []int{1}, "x", 3, 2, "9"},
 		&Quoted{F64: math.Copysign(0, -1), F32: 16777216, N: "-0.0", Text: 1},
-		struct{}{}, &struct{ hidden }{}, struct{ a, b int }{}, struct{ E error }{errRefused}, struct{ Z zeroer }{&Odd{1}}, [][]any{{map[string]any{"x": []byte("y")}}}, []error{nil},
+		struct{}{}, &struct{ hidden }{hidden{1, 2}}, struct{ a, b int }{}, struct{ E error }{errRefused}, struct{ Z zeroer }{&Odd{1}}, [][]any{{map[string]any{"x": []byte("y")}}}, []error{nil},
 		struct {
 			F any `json:"f,string"`
 		}{"x"},

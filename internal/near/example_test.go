@@ -8,7 +8,7 @@ import (
 
 func Example() {
 	phases := []string{"retrieve", "decide", "act"}
-	fmt.Println(near.Name("Retreive", phases, 2))
+	fmt.Println(near.Name("Rertieve", phases, 2))
 	fmt.Println(near.Name("sleep", phases, 2) == "")
 	// Output:
 	// retrieve

@@ -15,8 +15,8 @@ func TestName(t *testing.T) {
 		most int
 		want string
 	}{
-		{"retreive", 2, "retrieve"}, // neighbors swapped
-		{"retrive", 1, "retrieve"},
+		{"rertieve", 2, "retrieve"}, // neighbors swapped
+		{"retrievee", 1, "retrieve"},
 		{"rout", 1, "route"},
 		{"RETRIEVE", 0, "retrieve"},
 		{"acts", 1, "act"}, // the first of two that are as near

@@ -375,6 +375,7 @@ func (c *Call) failure(err error) *machine.Failure {
 // settle ends an attempt for the run: a failed one is rolled back and recorded,
 // a good one waits for its commit.
 func (r *run) settle(c *Call, res *machine.Result, abandoned bool) error {
+	c.close() // a function that left by runtime.Goexit has not
 	r.endAttempt(c, res)
 	r.lastSig = res.Signature
 	if c.journaled() {

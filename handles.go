@@ -55,6 +55,10 @@ type opened struct {
 	orig    substrate.Origination
 }
 
+// errExited is the error of a mutation from when it is begun until it returns: a
+// substrate that calls runtime.Goexit has done nothing that could be audited.
+var errExited = errors.New("pulse: the substrate did not return")
+
 // open admits a call through a handle: the attempt is not over, the role may,
 // and no call of an earlier attempt is under way on the slot.
 func open(ctx context.Context, op substrate.Operation) (opened, error) {
@@ -193,6 +197,7 @@ func (memoryHandle) StoreNode(ctx context.Context, req substrate.StoreNodeReques
 	}
 	defer o.leave(&rc, &err)
 	req.Origination = o.orig
+	err = errExited
 	return o.set.Memory.StoreNode(ctx, req)
 }
 
@@ -203,6 +208,7 @@ func (memoryHandle) StoreEdge(ctx context.Context, req substrate.StoreEdgeReques
 	}
 	defer o.leave(&rc, &err)
 	req.Origination = o.orig
+	err = errExited
 	return o.set.Memory.StoreEdge(ctx, req)
 }
 
@@ -214,6 +220,7 @@ func (memoryHandle) LearnFromOutcome(ctx context.Context, req substrate.LearnFro
 	defer o.leave(&resp.Receipt, &err)
 	o.c.attributed(o.index, req.Signal.CausalParentIDs)
 	req.Origination = o.orig
+	err = errExited
 	return o.set.Memory.LearnFromOutcome(ctx, req)
 }
 
@@ -230,6 +237,7 @@ func (memoryHandle) Consolidate(ctx context.Context, req substrate.ConsolidateRe
 	}
 	defer o.leave(&resp.Receipt, &err)
 	req.Origination = o.orig
+	err = errExited
 	return o.set.Memory.Consolidate(ctx, req)
 }
 
@@ -246,6 +254,7 @@ func (memoryHandle) Erase(ctx context.Context, req substrate.EraseRequest) (rc s
 		return rc, unsupported(substrate.OpErase)
 	}
 	req.Origination = o.orig
+	err = errExited
 	return e.Erase(ctx, req)
 }
 
@@ -365,6 +374,7 @@ func (c *Call) Do(ctx context.Context, op substrate.Operation, req substrate.Hos
 	}
 	defer o.leave(receipt, &err)
 	req.Origination, req.Operation = o.orig, op
+	err = errExited
 	return h.Call(ctx, req)
 }
 

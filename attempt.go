@@ -67,7 +67,7 @@ func (r *run) runPhase(cmd *machine.Command) (machine.Result, verdict, error) {
 		return res, lost, nil
 	}
 	c.close()
-	res.Time, res.Signature = time.Now(), c.Signature()
+	res.Time, res.Signature = time.Now(), c.sig
 	if err != nil {
 		res.Failure = c.failure(err)
 	}
@@ -148,7 +148,7 @@ func (r *run) sign(p *phase, in any) (signature.Digest, error) {
 // engine is the call context of what the engine does for the attempt on its own
 // account (C-135).
 func (c *Call) engine() substrate.Origination {
-	o := c.origination(0, c.Signature())
+	o := c.origination(0, c.sig) // the goroutine that runs the attempt wrote it
 	o.Engine = true
 	return o
 }
@@ -334,7 +334,7 @@ func (c *Call) intend() error {
 			return err
 		}
 	}
-	ev := r.event(substrate.ClassLifecycle, "phase.intent", p, c.cmd.Attempt, c.Signature())
+	ev := r.event(substrate.ClassLifecycle, "phase.intent", p, c.cmd.Attempt, c.sig)
 	ev.EventID = r.eventID(ev.EventType, p.id, c.cmd.Run, c.cmd.Attempt, 0)
 	ev.SpanID = c.spanID
 	ev.Attributes = substrate.Attributes{{Name: "action_id", Value: id}}

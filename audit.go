@@ -63,7 +63,7 @@ func (r *run) appendOnce(ctx context.Context, ev *substrate.AuditEvent, c *Call)
 	defer recovered(&err)
 	o := r.base
 	if c != nil {
-		o = c.origination(0, c.Signature())
+		o = c.origination(0, ev.Signature)
 	}
 	o.Engine = true
 	rc, err := r.set.Audit.AppendEvent(ctx, substrate.AppendEventRequest{Origination: o, Event: *ev})

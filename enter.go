@@ -190,7 +190,7 @@ func (l *Loop) newRun(ctx context.Context, id string, t machine.Trigger, m *mach
 	if err != nil {
 		return nil, err
 	}
-	r := &run{loop: l, id: id, trigger: t, m: m, set: set, ctx: ctx, began: time.Now(), done: make(chan struct{})}
+	r := &run{loop: l, id: id, trigger: t, m: m, set: set, ctx: ctx, done: make(chan struct{})}
 	r.base = substrate.Origination{
 		Workspace: t.Workspace, Actor: t.Actor, TraceID: t.TraceID, Loop: l.manifest.LoopID, LoopVersion: l.manifest.Version,
 		Iteration: id, Origin: t.Origin,

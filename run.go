@@ -30,7 +30,6 @@ type run struct {
 	set     *substrate.Set
 	ctx     context.Context // the caller's, with the iteration's span
 	span    trace.Span      // nil without a tracer
-	began   time.Time
 	closed  machine.Payload // closing output of the iteration before
 
 	mu     sync.Mutex // guards m and inputs: phase functions read them

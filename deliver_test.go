@@ -432,3 +432,23 @@ func TestResumeOfAnotherLoop(t *testing.T) {
 	_, err = w.loop.Resume(t.Context(), journal.Entry{Loop: "test.small"})
 	require.Error(t, err)
 }
+
+// An outcome for which nobody ever waits is forgotten after a day: they do not
+// fill up what the loop keeps.
+func TestOutcomesThatNobodyWaitsFor(t *testing.T) {
+	spec.Covers(t, "C-046")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, small())
+		w.Audit.Discard = true
+		for day := range 2 {
+			for n := range 10_000 {
+				it, err := w.loop.Deliver(t.Context(), acme, succeeded(fmt.Sprintf("act %d of day %d", n, day)))
+				require.NoError(t, err)
+				require.Nil(t, it)
+			}
+			_, err := w.loop.Deliver(t.Context(), acme, succeeded("one more"))
+			require.ErrorIs(t, err, pulse.ErrOverflow)
+			time.Sleep(25 * time.Hour)
+		}
+	})
+}

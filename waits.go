@@ -48,6 +48,7 @@ type waits struct {
 	by    map[waitKey]*wait
 	due   map[string]*due // by workspace
 	early int
+	came  []doneWait // the early ones, and at most as many that were taken; oldest first
 	done  []doneWait // oldest first
 }
 
@@ -156,6 +157,7 @@ func (w *waits) deliver(k waitKey, s *token.OutcomeSignal, now time.Time) (wait,
 		}
 		w.early++
 		w.by[k] = &wait{state: waitEarly, signal: s}
+		w.came = append(w.came, doneWait{k, now})
 		return wait{state: waitUnknown}, nil
 	case e.state == waitOpen && (e.deadline.IsZero() || now.Before(e.deadline)):
 		was := *e
@@ -184,6 +186,7 @@ func (w *waits) reopen(k waitKey, was wait) {
 	if was.state == waitEarly {
 		w.early++
 		w.by[k] = &was
+		w.came = append(w.came, doneWait{k, time.Now()})
 		return
 	}
 	w.open(k, &was)
@@ -222,15 +225,31 @@ func (w *waits) settled(k waitKey, it *Iteration) {
 	}
 }
 
-// forget drops what has been done with for a day, or is one of too many. w.mu is
-// held.
+// forget drops what has been done with for a day, or is one of too many, and the
+// early signals for which nobody waited in a day. w.mu is held.
 func (w *waits) forget(now time.Time) {
 	n := 0
 	for n < len(w.done) && (len(w.done)-n > rememberMax || now.Sub(w.done[n].at) > rememberFor) {
-		if e := w.by[w.done[n].key]; e != nil && e.state != waitOpen {
+		if e := w.by[w.done[n].key]; e != nil && e.state != waitOpen && e.state != waitEarly {
 			delete(w.by, w.done[n].key)
 		}
 		n++
 	}
 	w.done = w.done[n:]
+	for len(w.came) > 0 && now.Sub(w.came[0].at) > rememberFor {
+		if w.isEarly(w.came[0]) {
+			w.early--
+			delete(w.by, w.came[0].key)
+		}
+		w.came = w.came[1:]
+	}
+	if len(w.came) > 2*w.early {
+		w.came = slices.DeleteFunc(w.came, func(x doneWait) bool { return !w.isEarly(x) })
+	}
+}
+
+// isEarly reports whether a signal that came early still waits to be taken.
+func (w *waits) isEarly(x doneWait) bool {
+	e := w.by[x.key]
+	return e != nil && e.state == waitEarly
 }

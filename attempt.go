@@ -3,6 +3,7 @@ package pulse
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -125,6 +126,9 @@ func (c *Call) attempt(res *machine.Result) error {
 		if err := c.intend(); err != nil {
 			return err
 		}
+		c.mu.Lock()
+		c.acting = true
+		c.mu.Unlock()
 	}
 	out, act, err := c.call(in)
 	if err := c.ended(err); err != nil {
@@ -199,6 +203,9 @@ func (c *Call) conclude(out any, act *machine.Act, res *machine.Result) error {
 	p := c.phase
 	if d, ok := out.(Decision); ok && p.routes {
 		res.Decision = &machine.Decision{To: d.To, Deliberate: d.Deliberate}
+		if d.To == "" && p.only != "" {
+			res.Decision.To = p.only
+		}
 		if d.Value != nil {
 			if err := c.run.loop.fits(d); err != nil {
 				return err
@@ -207,7 +214,11 @@ func (c *Call) conclude(out any, act *machine.Act, res *machine.Result) error {
 		}
 	}
 	if p.acts {
-		res.Act = c.acted(act)
+		if res.Act = c.acted(act); p.decl.Kind == manifest.KindAct || act != nil {
+			if err := outcomeOf(res.Act); err != nil {
+				return err
+			}
+		}
 	}
 	res.Output = machine.Of(out)
 	return c.carry(out, p)
@@ -225,6 +236,24 @@ func (c *Call) acted(act *machine.Act) *machine.Act {
 		act.Status = token.StatusSuccess
 	}
 	return act
+}
+
+// outcomeOf checks that an act says nothing that no OutcomeSignal can: it will
+// have to be one when its learn phase is complete.
+func outcomeOf(act *machine.Act) error {
+	if act.Within < 0 {
+		return Permanent(fmt.Errorf("the outcome is awaited within %s: give a positive duration, or none", act.Within))
+	}
+	s := token.OutcomeSignal{
+		ActionID: act.ActionID, Status: act.Status, CausalParentIDs: act.CausalParentIDs, Evidence: act.Evidence, Timestamp: time.Unix(0, 0).UTC(),
+	}
+	if act.Pending {
+		s.Status = token.StatusSuccess
+	}
+	if err := s.Validate(); err != nil {
+		return Permanent(fmt.Errorf("the act's outcome: %w", err))
+	}
+	return nil
 }
 
 // carry makes emissions of the tokens in the output: the output itself, or the
@@ -263,7 +292,11 @@ func (c *Call) look(in any) *invariant.Phase {
 		r.mu.Unlock()
 	}
 	if p.inCarriers != nil && c.cmd.Input.Source != machine.FromPhase { // an earlier output was looked at when it came
-		v.Topologies, v.Deliberations = p.inCarriers.find(in, v.Topologies, v.Deliberations)
+		var said []*token.DeliberationResult
+		v.Topologies, said = p.inCarriers.find(in, v.Topologies, v.Deliberations)
+		if c.cmd.Input.Source != machine.FromTrigger { // nobody deliberated who only says so from outside (C-084)
+			v.Deliberations = said
+		}
 	}
 	for _, e := range c.earlier {
 		v.Elsewhere = append(v.Elsewhere, e.busySlots()...)
@@ -290,7 +323,11 @@ func (c *Call) after(v *invariant.Phase, res *machine.Result) error {
 	v.Topologies = append(v.Topologies[:len(v.Topologies):len(v.Topologies)], c.seen...)
 	c.mu.Unlock()
 	if p.outCarriers != nil {
-		v.Topologies, v.Deliberations = p.outCarriers.find(v.Output, v.Topologies, v.Deliberations)
+		var said []*token.DeliberationResult
+		v.Topologies, said = p.outCarriers.find(v.Output, v.Topologies, v.Deliberations)
+		if elects := c.run.loop.elects; elects == "" || elects == p.id { // the phase where the quorum is decided (C-019, C-084)
+			v.Deliberations = said
+		}
 	}
 	if p.triggers != nil {
 		var err error

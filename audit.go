@@ -96,7 +96,16 @@ func (c *Call) auditMutation(o *opened, rc *substrate.Receipt, late bool) error 
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), r.loop.limits.Straggle)
 		defer cancel()
 	}
-	return r.appendOnce(ctx, &ev, c)
+	err := r.appendOnce(ctx, &ev, c)
+	if err != nil && !late && ctx.Err() != nil {
+		// The caller's context ended with the mutation done: it is recorded all the
+		// same, and the attempt is over anyway.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), r.loop.limits.Straggle)
+		defer cancel()
+		err = r.appendOnce(ctx, &ev, c)
+	}
+	return err
 }
 
 // own gives a foreign event the identity of the call that appends it.

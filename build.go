@@ -22,6 +22,7 @@ type phase struct {
 	role      manifest.Role
 	operation string // <loop>/<phase>, what auth and policy are asked about
 	policy    string // action of the policy check; empty: none
+	only      string // the one target of a route phase; empty: none or several
 	signer    *signature.Encoder
 	timeout   time.Duration
 
@@ -127,7 +128,15 @@ func (b *builder) phases(l *Loop) {
 		if p.policy == "" && (d.Kind == manifest.KindAct || p.role == manifest.RoleAct) {
 			p.policy = d.ID
 		}
-		p.memo = d.Idempotent && l.plan.Repeats(d.ID)
+		// κ may have come since a route phase decided, so a remembered decision does
+		// not stand where κ-routing is on (C-083).
+		p.memo = d.Idempotent && l.plan.Repeats(d.ID) && !(p.routes && b.m.Invariants[manifest.KappaRouting])
+		if ts := l.plan.Targets(d.ID); p.routes && len(ts) == 1 && len(l.plan.Inner(d.ID)) == 0 {
+			p.only = ts[0]
+		}
+		if d.Invariant == manifest.QuorumBeforeCommit {
+			l.elects = d.ID
+		}
 		p.emits = carriesTokens(p.binding.out)
 		p.inCarriers, p.outCarriers = carriersOf(p.in), carriersOf(p.binding.out)
 		l.timed = l.timed || p.timeout > 0

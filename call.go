@@ -43,6 +43,7 @@ type Call struct {
 	mu        sync.Mutex // guards what follows, which handles and the watching goroutine use
 	sig       signature.Digest
 	intended  bool // the journal knows the intent
+	acting    bool // the function of an act was called
 	over      bool
 	ordinal   int
 	emitted   int

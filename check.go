@@ -38,24 +38,30 @@ func (b *builder) checkSubstrates(l *Loop) {
 	}
 	for i := range l.phases {
 		p := &l.phases[i]
-		if p.decl.OnFailure != manifest.FailRollback || p.binding == nil || p.undo != nil || b.transactional(set) {
+		if p.decl.OnFailure != manifest.FailRollback || p.binding == nil || p.undo != nil || b.transactional(p, set) {
 			continue
 		}
 		b.addf("rollback.undo", p.id, pointer(i)+"/on_failure", "rollback needs an Undo of its binding, or a substrate with transactions (C-041)")
 	}
 }
 
-// transactional reports whether some slot undoes what a failed phase did.
-func (b *builder) transactional(set substrate.Set) bool {
-	if len(b.cfg.Settings.Transactional) > 0 {
-		return true
-	}
-	for _, slot := range slotNames {
-		if _, ok := set.Member(slot).(substrate.Transactor); ok {
-			return true
+// transactional reports whether every slot that a phase may change undoes what a
+// failed attempt did: memory, and whatever else its effects name. A Resolver's
+// slots are taken at the word of Settings.Transactional until they are resolved.
+func (b *builder) transactional(p *phase, set substrate.Set) bool {
+	changed := []substrate.Slot{substrate.SlotMemory}
+	if p.decl.Effects != nil {
+		for _, op := range p.decl.Effects.Mutates {
+			changed = append(changed, substrate.Operation(op).Slot())
 		}
 	}
-	return false
+	for _, slot := range changed {
+		_, ok := set.Member(slot).(substrate.Transactor)
+		if !ok && slot != substrate.SlotAudit && !slices.Contains(b.cfg.Settings.Transactional, slot) {
+			return false
+		}
+	}
+	return true
 }
 
 // checkSet holds a set against what the manifest needs.

@@ -22,6 +22,11 @@ func (r *run) performCommit(cmd *machine.Command) (machine.Result, verdict, erro
 	if c != nil && (c.phase != p || c.cmd.Run != rec.Run) {
 		c = nil // the phase ended without an attempt
 	}
+	if c != nil && rec.Ended == machine.EndedCompleted {
+		if err := r.emitOwn(c, rec); err != nil {
+			return machine.Result{}, proceed, err
+		}
+	}
 	if r.loop.durable && rec.Seq != r.recorded {
 		if err := r.save(machine.Running, rec); err != nil {
 			return machine.Result{}, proceed, err
@@ -35,6 +40,12 @@ func (r *run) performCommit(cmd *machine.Command) (machine.Result, verdict, erro
 	if err := r.append(&ev, c); err != nil {
 		return machine.Result{}, proceed, err
 	}
+	if rec.Ended == machine.EndedCompleted {
+		if err := r.emit(p, c, rec); err != nil {
+			return machine.Result{}, proceed, err
+		}
+	}
+	r.owed = journal.Notes{}
 	return machine.Result{Time: ev.Timestamp}, proceed, nil
 }
 
@@ -85,9 +96,8 @@ func (r *run) transition(p *phase, c *Call, rec *machine.Record) substrate.Audit
 	return ev
 }
 
-// release makes what a phase produced available: what it learned to the phases
-// after it, and its emissions to the audit.
-func (r *run) release(rec *machine.Record) verdict {
+// release makes what a phase learned available to the phases after it.
+func (r *run) release(rec *machine.Record) {
 	c := r.last
 	if rec.Ended == machine.EndedFailed {
 		r.failed = rec
@@ -95,19 +105,37 @@ func (r *run) release(rec *machine.Record) verdict {
 	r.observe(Event{Kind: EventRecord, Phase: rec.Phase, Attempt: rec.Attempts, Record: rec})
 	r.loop.metrics.phase(r, c, rec)
 	if c == nil || c.phase.id != rec.Phase || rec.Ended != machine.EndedCompleted {
-		return proceed
+		return
 	}
 	r.retrieved = append(r.retrieved, c.nodes...)
 	r.topos, r.delibs = c.topos, c.delibs
-	if err := r.emitOwn(c, rec); err != nil {
-		return r.interrupt(err)
+}
+
+// emit audits what the phase emitted: what stands in the attempt, or what the
+// process that committed the record left in the journal.
+func (r *run) emit(p *phase, c *Call, rec *machine.Record) error {
+	es := r.owed.Emissions
+	if c != nil {
+		es = c.owes()
 	}
-	for i := range c.emissions {
-		if err := r.unrouted(c, &c.emissions[i]); err != nil {
-			return r.interrupt(err)
+	for i := range es {
+		if err := r.unrouted(p, c, rec, &es[i]); err != nil {
+			return err
 		}
 	}
-	return proceed
+	return nil
+}
+
+// owes lists the attempt's emissions as the journal keeps them.
+func (c *Call) owes() []journal.Emission {
+	if len(c.emissions) == 0 {
+		return nil
+	}
+	es := make([]journal.Emission, len(c.emissions))
+	for i, e := range c.emissions {
+		es[i] = journal.Emission{Token: e.name, Connections: e.connections, Ordinal: e.ordinal}
+	}
+	return es
 }
 
 // emitOwn adds what the engine itself emits for a phase: the outcome of an act
@@ -137,14 +165,16 @@ func (r *run) emitOwn(c *Call, rec *machine.Record) error {
 
 // unrouted audits an emission of a loop that belongs to no group: one event for
 // each connection that carries it, or one that says that none does (C-073).
-func (r *run) unrouted(c *Call, e *emission) error {
-	ev := r.event(substrate.ClassSignal, "signal.unrouted", c.phase, c.cmd.Attempt, c.Signature())
-	ev.SpanID = c.spanID
-	for i := 0; i == 0 || i < len(e.connections); i++ {
-		ev.EventID = r.eventID(ev.EventType, c.phase.id, c.cmd.Run, e.ordinal, i)
-		ev.Attributes = substrate.Attributes{{Name: "token", Value: string(e.name)}}
-		if i < len(e.connections) {
-			ev.Attributes = append(ev.Attributes, substrate.Attribute{Name: "connection", Value: e.connections[i]})
+func (r *run) unrouted(p *phase, c *Call, rec *machine.Record, e *journal.Emission) error {
+	ev := r.event(substrate.ClassSignal, "signal.unrouted", p, rec.Attempts, rec.Signature)
+	if c != nil {
+		ev.SpanID = c.spanID
+	}
+	for i := 0; i == 0 || i < len(e.Connections); i++ {
+		ev.EventID = r.eventID(ev.EventType, p.id, rec.Run, e.Ordinal, i)
+		ev.Attributes = substrate.Attributes{{Name: "token", Value: string(e.Token)}}
+		if i < len(e.Connections) {
+			ev.Attributes = append(ev.Attributes, substrate.Attribute{Name: "connection", Value: e.Connections[i]})
 		}
 		if err := r.append(&ev, c); err != nil {
 			return err
@@ -163,16 +193,55 @@ func (c *Call) journaled() bool {
 // save writes the iteration's state to the journal.
 func (r *run) save(s machine.Status, rec *machine.Record) error {
 	e := r.entry(r.seq+1, s, rec, nil)
-	e.Notes = journal.Notes{Retrieved: r.retrieved, Topologies: r.topos, Deliberations: r.delibs}
-	if c := r.last; rec != nil && rec.Ended == machine.EndedCompleted && c != nil && c.phase.id == rec.Phase {
-		e.Notes = journal.Notes{Retrieved: append(r.retrieved[:len(r.retrieved):len(r.retrieved)], c.nodes...), Topologies: c.topos, Deliberations: c.delibs}
+	e.Notes = r.notes(rec)
+	return r.put(e)
+}
+
+// saveInterrupted writes down an iteration that stops in the middle, with the act
+// that may or may not have happened, or the record that is not finished.
+func (r *run) saveInterrupted() error {
+	r.mu.Lock()
+	var rec *machine.Record
+	if cmds := r.m.Next(); len(cmds) > 0 && cmds[0].Op == machine.OpCommit {
+		rec = cmds[0].Record
 	}
+	r.mu.Unlock()
+	e := r.entry(r.seq+1, machine.Interrupted, nil, r.doubtful)
+	e.Notes = r.notes(rec)
+	if rec != nil && rec.Seq == r.recorded {
+		e.Record = rec
+	}
+	return r.put(e)
+}
+
+// put commits an entry.
+func (r *run) put(e journal.Entry) error {
 	if err := r.persist(func(ctx context.Context) error { return r.loop.journal.Commit(ctx, e) }); err != nil {
 		return err
 	}
 	r.seq = e.Sequence
 	r.snapped = true
 	return nil
+}
+
+// notes is what the journal keeps besides the snapshot; with the record of a phase
+// that completes, also what that phase adds.
+func (r *run) notes(rec *machine.Record) journal.Notes {
+	n := journal.Notes{Retrieved: r.retrieved, Topologies: r.topos, Deliberations: r.delibs}
+	if rec == nil || rec.Ended != machine.EndedCompleted {
+		return n
+	}
+	c := r.last
+	if c == nil || c.phase.id != rec.Phase || c.cmd.Run != rec.Run {
+		n.Emissions, n.Transactions = r.owed.Emissions, r.owed.Transactions
+		return n
+	}
+	n.Retrieved = append(r.retrieved[:len(r.retrieved):len(r.retrieved)], c.nodes...)
+	n.Topologies, n.Deliberations, n.Emissions = c.topos, c.delibs, c.owes()
+	for _, tx := range c.transactions() {
+		n.Transactions = append(n.Transactions, journal.Transaction{Slot: string(slotNames[tx.slot]), ID: tx.req.ID})
+	}
+	return n
 }
 
 func (r *run) entry(seq uint64, s machine.Status, rec *machine.Record, in *journal.Intent) journal.Entry {
@@ -196,6 +265,16 @@ func (c *Call) journalIntent(in *journal.Intent) error {
 	c.intended = true
 	c.mu.Unlock()
 	return nil
+}
+
+// intent is that of an act whose function was called, nil for any other attempt.
+func (c *Call) intent() *journal.Intent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.acting {
+		return nil
+	}
+	return &journal.Intent{Phase: c.phase.id, Run: c.cmd.Run, Attempt: c.cmd.Attempt, ActionID: c.ActionID()}
 }
 
 // await looks for a signal that came early; without one the iteration suspends:

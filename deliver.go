@@ -41,7 +41,11 @@ func (l *Loop) Deliver(ctx context.Context, t Trigger, s token.OutcomeSignal) (*
 	}
 	switch was.state {
 	case waitUnknown:
-		return nil, l.auditSignal(ctx, workspace, "signal.received", &s, nil)
+		err := l.auditSignal(ctx, workspace, "signal.received", &s, nil)
+		if err != nil {
+			l.waits.withdraw(key, &s) // not received, then: it may come again
+		}
+		return nil, err
 	case waitOpen:
 		it, err := l.wake(ctx, key, was, machine.Result{Outcome: &s})
 		if it == nil {
@@ -125,6 +129,7 @@ func (l *Loop) resume(ctx context.Context, e journal.Entry, res *machine.Result)
 	}
 	r.seq, r.snapped = e.Sequence, true
 	r.retrieved, r.topos, r.delibs = e.Notes.Retrieved, e.Notes.Topologies, e.Notes.Deliberations
+	r.owed = e.Notes
 	if e.Record != nil {
 		r.recorded = e.Record.Seq
 	}

@@ -33,7 +33,10 @@ func (l *Loop) trigger(id string, t Trigger, in any) (machine.Trigger, error) {
 		Phase: id, Payload: machine.Of(in), Fits: p.fits,
 	}
 	if p.learns {
-		mt.Outcome = outcomeIn(in)
+		var err error
+		if mt.Outcome, err = given(in); err != nil {
+			return machine.Trigger{}, fmt.Errorf("pulse: loop %s: phase %s: enter: %w", l.manifest.LoopID, id, err)
+		}
 	}
 	var err error
 	if mt.Workspace, err = l.workspace(t.Workspace); err != nil {
@@ -52,6 +55,19 @@ func (l *Loop) trigger(id string, t Trigger, in any) (machine.Trigger, error) {
 		return mt, fmt.Errorf("pulse: loop %s: %w", l.manifest.LoopID, err)
 	}
 	return mt, nil
+}
+
+// given is the outcome with which an iteration enters at a learn phase, checked as
+// a delivered one would be.
+func given(in any) (*token.OutcomeSignal, error) {
+	s := outcomeIn(in)
+	if s == nil {
+		return nil, nil
+	}
+	if s.Timestamp.IsZero() {
+		s.Timestamp = time.Now().UTC()
+	}
+	return s, s.Validate()
 }
 
 // outcomeIn finds the outcome in the input of a learn phase that the iteration
@@ -96,6 +112,9 @@ func (l *Loop) enter(ctx context.Context, t machine.Trigger) (*Iteration, error)
 	}
 	f, first := l.flights.join(t.Workspace, t.ID, time.Now())
 	if !first {
+		if l.holds(ctx, t.Workspace) {
+			return nil, fmt.Errorf("pulse: loop %s: iteration %s: %w", l.manifest.LoopID, t.ID, errSelf)
+		}
 		select {
 		case <-f.done:
 			return f.it, f.err
@@ -165,6 +184,9 @@ func (l *Loop) holds(ctx context.Context, workspace string) bool {
 }
 
 func (l *Loop) start(ctx context.Context, id string, t machine.Trigger) (*Iteration, error) {
+	if l.immediate {
+		l.expire(ctx, t.Workspace) // a wait that is over must not keep its place
+	}
 	if err := l.admit(ctx, t.Workspace); err != nil {
 		return nil, err
 	}

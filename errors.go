@@ -12,17 +12,18 @@ import (
 // Errors that a caller can decide something by. Each is reached with
 // [errors.Is] through whatever wraps it.
 var (
-	ErrNoCall      = errors.New("pulse: the context is not that of a phase")
-	ErrNoOutput    = errors.New("pulse: the phase has no output in this iteration")
-	ErrAborted     = errors.New("pulse: the iteration was aborted")
-	ErrEscalated   = errors.New("pulse: the failure was escalated and not resolved")
-	ErrOverflow    = errors.New("pulse: too many triggers wait for the loop")
-	ErrAttemptOver = errors.New("pulse: the attempt is over")
-	ErrExpired     = errors.New("pulse: an awaited signal did not come in time")
-	ErrInDoubt     = errors.New("pulse: an act was begun and nobody knows whether it happened")
-	ErrLate        = errors.New("pulse: the outcome came after its iteration had ended")
-	ErrDuplicate   = errors.New("pulse: the outcome was delivered before")
-	ErrPlanChanged = errors.New("pulse: the iteration was started under another manifest")
+	ErrNoCall       = errors.New("pulse: the context is not that of a phase")
+	ErrNoOutput     = errors.New("pulse: the phase has no output in this iteration")
+	ErrAborted      = errors.New("pulse: the iteration was aborted")
+	ErrEscalated    = errors.New("pulse: the failure was escalated and not resolved")
+	ErrOverflow     = errors.New("pulse: too many triggers wait for the loop")
+	ErrAttemptOver  = errors.New("pulse: the attempt is over")
+	ErrExpired      = errors.New("pulse: an awaited signal did not come in time")
+	ErrInnerUnbound = errors.New("pulse: a phase needs an inner loop and none is bound to it")
+	ErrInDoubt      = errors.New("pulse: an act was begun and nobody knows whether it happened")
+	ErrLate         = errors.New("pulse: the outcome came after its iteration had ended")
+	ErrDuplicate    = errors.New("pulse: the outcome was delivered before")
+	ErrPlanChanged  = errors.New("pulse: the iteration was started under another manifest")
 )
 
 // PhaseError says which phase of which loop failed, and why. The error of the

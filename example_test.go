@@ -219,15 +219,16 @@ func ExamplePermanent() {
 }
 
 // A journal keeps an iteration across processes: what was interrupted is resumed
-// from its newest entry.
+// from its newest entry, at the phase that was running. An act that was running is
+// in doubt instead: see ErrInDoubt.
 func ExampleLoop_Resume() {
 	var journal pulsetest.Journal
 	ctx, stop := context.WithCancel(context.Background())
 	cfg := deskConfig()
 	cfg.Journal = &journal
-	cfg.Phases[2] = pulse.BindFunc(Reply, func(ctx context.Context, p Plan) (Sent, error) {
+	cfg.Phases[1] = pulse.BindFunc(Pick, func(ctx context.Context, f Found) (pulse.Decision, error) {
 		stop() // the process is told to stop in the middle of the phase
-		return Sent{Text: p.Answer}, ctx.Err()
+		return Reply.Goto(Plan{f.Answers[0]}), ctx.Err()
 	})
 	it, err := Read.Enter(ctx, pulse.Must(pulse.New(deskManifest(), cfg)), atAcme, Ticket{"7", "it hangs"})
 	fmt.Println(it.Status, errors.Is(err, context.Canceled))

@@ -102,6 +102,17 @@ func (c *Call) open(ctx context.Context, op substrate.Operation, mutates bool, r
 	return o, nil
 }
 
+// admit fills the call context of a request. A request that names another
+// workspace is refused before the substrate sees it (C-095).
+func (o *opened) admit(req *substrate.Origination) error {
+	if req.Workspace != "" && req.Workspace != o.orig.Workspace {
+		o.mutates = false // nothing happened
+		return fmt.Errorf("pulse: loop %s: phase %s: %s: %w", o.c.Loop(), o.c.phase.id, o.op, substrate.CheckWorkspace(req.Workspace, o.orig))
+	}
+	*req = o.orig
+	return nil
+}
+
 // leave ends a call: a panic of the substrate becomes an error, a mutation is
 // audited before its handle returns (OS-010 §7.3), and what came back is noted
 // for the invariants.
@@ -153,7 +164,9 @@ func (memoryHandle) RetrieveContext(ctx context.Context, req substrate.RetrieveC
 		return resp, err
 	}
 	defer o.leave(nil, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	resp, err = o.set.Memory.RetrieveContext(ctx, req)
 	if err == nil {
 		o.c.saw(resp.Nodes, &resp.Topology)
@@ -167,7 +180,9 @@ func (memoryHandle) TopologyAnalyze(ctx context.Context, req substrate.TopologyA
 		return t, err
 	}
 	defer o.leave(nil, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	t, err = o.set.Memory.TopologyAnalyze(ctx, req)
 	if err == nil {
 		o.c.saw(nil, &t)
@@ -196,7 +211,9 @@ func (memoryHandle) StoreNode(ctx context.Context, req substrate.StoreNodeReques
 		return rc, err
 	}
 	defer o.leave(&rc, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	err = errExited
 	return o.set.Memory.StoreNode(ctx, req)
 }
@@ -207,7 +224,9 @@ func (memoryHandle) StoreEdge(ctx context.Context, req substrate.StoreEdgeReques
 		return rc, err
 	}
 	defer o.leave(&rc, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	err = errExited
 	return o.set.Memory.StoreEdge(ctx, req)
 }
@@ -219,7 +238,9 @@ func (memoryHandle) LearnFromOutcome(ctx context.Context, req substrate.LearnFro
 	}
 	defer o.leave(&resp.Receipt, &err)
 	o.c.attributed(o.index, req.Signal.CausalParentIDs)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	err = errExited
 	return o.set.Memory.LearnFromOutcome(ctx, req)
 }
@@ -236,7 +257,9 @@ func (memoryHandle) Consolidate(ctx context.Context, req substrate.ConsolidateRe
 		return resp, err
 	}
 	defer o.leave(&resp.Receipt, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	err = errExited
 	return o.set.Memory.Consolidate(ctx, req)
 }
@@ -253,7 +276,9 @@ func (memoryHandle) Erase(ctx context.Context, req substrate.EraseRequest) (rc s
 	if !ok {
 		return rc, unsupported(substrate.OpErase)
 	}
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	err = errExited
 	return e.Erase(ctx, req)
 }
@@ -266,7 +291,9 @@ func (policyHandle) CheckPolicy(ctx context.Context, req substrate.CheckPolicyRe
 		return v, err
 	}
 	defer o.leave(nil, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	return o.set.Policy.CheckPolicy(ctx, req)
 }
 
@@ -276,7 +303,9 @@ func (policyHandle) ComputeEffective(ctx context.Context, req substrate.ComputeE
 		return p, err
 	}
 	defer o.leave(nil, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	return o.set.Policy.ComputeEffective(ctx, req)
 }
 
@@ -291,7 +320,9 @@ func (auditHandle) AppendEvent(ctx context.Context, req substrate.AppendEventReq
 	}
 	o.mutates = false // the event is its own audit
 	defer o.leave(&rc, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	o.c.own(&req.Event)
 	return o.set.Audit.AppendEvent(ctx, req)
 }
@@ -302,7 +333,9 @@ func (auditHandle) QueryByTrace(ctx context.Context, req substrate.QueryByTraceR
 		return nil, err
 	}
 	defer o.leave(nil, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	evs, err = o.set.Audit.QueryByTrace(ctx, req)
 	return slices.DeleteFunc(evs, func(e substrate.AuditEvent) bool { return e.WorkspaceID != o.orig.Workspace }), err
 }
@@ -315,7 +348,9 @@ func (authHandle) PermissionCheck(ctx context.Context, req substrate.PermissionC
 		return v, err
 	}
 	defer o.leave(nil, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	return o.set.Auth.PermissionCheck(ctx, req)
 }
 
@@ -325,7 +360,9 @@ func (authHandle) AgentLifecycle(ctx context.Context, req substrate.AgentLifecyc
 		return s, err
 	}
 	defer o.leave(nil, &err)
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	return o.set.Auth.AgentLifecycle(ctx, req)
 }
 
@@ -340,7 +377,9 @@ func (timeHandle) AtTimescale(ctx context.Context, req substrate.AtTimescaleRequ
 	if o.set.Time == nil {
 		return s, unsupported(substrate.OpAtTimescale)
 	}
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	return o.set.Time.AtTimescale(ctx, req)
 }
 
@@ -353,7 +392,9 @@ func (timeHandle) Forecast(ctx context.Context, req substrate.ForecastRequest) (
 	if o.set.Time == nil {
 		return f, unsupported(substrate.OpForecast)
 	}
-	req.Origination = o.orig
+	if err = o.admit(&req.Origination); err != nil {
+		return
+	}
 	return o.set.Time.Forecast(ctx, req)
 }
 
@@ -373,7 +414,10 @@ func (c *Call) Do(ctx context.Context, op substrate.Operation, req substrate.Hos
 		receipt = &resp.Receipt
 	}
 	defer o.leave(receipt, &err)
-	req.Origination, req.Operation = o.orig, op
+	if err = o.admit(&req.Origination); err != nil {
+		return resp, err
+	}
+	req.Operation = op
 	err = errExited
 	return h.Call(ctx, req)
 }

@@ -101,7 +101,8 @@ func (p PhaseID[In, Out]) Previous(c *Call) (Out, bool) {
 // for hosts that perform an iteration's commands themselves.
 func (p PhaseID[In, Out]) Trigger(t Trigger, in In) (machine.Trigger, error) {
 	return machine.Trigger{
-		ID: t.ID, Workspace: t.Workspace, Actor: t.Actor, TraceID: t.TraceID, Origin: t.Origin, Only: t.Only,
+		Outcome: outcomeIn(in),
+		ID:      t.ID, Workspace: t.Workspace, Actor: t.Actor, TraceID: t.TraceID, Origin: t.Origin, Only: t.Only,
 		Phase: string(p), Payload: machine.Of(in),
 	}, nil
 }

@@ -55,10 +55,15 @@ func (r *run) begin() (machine.Result, error) {
 		ev.Attributes = substrate.Attributes{{Name: "reason", Value: err.Error()}}
 	}
 	ev.EventID = r.eventID(ev.EventType, "", 0, 0, 0)
-	if aerr := r.append(&ev, nil); aerr != nil {
-		return machine.Result{}, aerr
-	}
 	res := machine.Result{Time: ev.Timestamp}
+	if aerr := r.append(&ev, nil); aerr != nil {
+		var breach *invariant.Violation
+		if !errors.As(aerr, &breach) {
+			return machine.Result{}, aerr
+		}
+		res.Failure = machine.NewFailure(machine.CodeViolation, true, aerr)
+		return res, nil
+	}
 	if err != nil {
 		res.Failure = machine.NewFailure(machine.CodeDenied, true, err)
 	}
@@ -185,7 +190,7 @@ func (r *run) end(cmd *machine.Command) (machine.Result, error) {
 		return machine.Result{}, err
 	}
 	if r.snapped {
-		if err := r.save(cmd.Status, nil); err != nil {
+		if err := r.save(cmd.Status, r.failed); err != nil {
 			return machine.Result{}, err
 		}
 	}

@@ -127,12 +127,13 @@ type Loop struct {
 	previous closings
 
 	journal   journal.Journal
-	durable   bool // the host gave a journal
-	immediate bool // closure.guarantee is immediate: a suspended iteration keeps its place
-	timed     bool // some phase has a timeout
-	echoes    bool // receipts must echo the trace id
-	minor     int  // of the protocol version
-	learner   string
+	durable   bool   // the host gave a journal
+	immediate bool   // closure.guarantee is immediate: a suspended iteration keeps its place
+	timed     bool   // some phase has a timeout
+	echoes    bool   // receipts must echo the trace id
+	minor     int    // of the protocol version
+	learner   string // the phase under which signals are recorded that no iteration takes
+	elects    string // the phase where the quorum is decided; empty: anywhere
 
 	waits   waits
 	flights flights

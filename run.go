@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/opensentience/pulse-go/journal"
 	"github.com/opensentience/pulse-go/machine"
 	"github.com/opensentience/pulse-go/manifest"
 	"github.com/opensentience/pulse-go/signature"
@@ -47,6 +48,8 @@ type run struct {
 	recorded  uint64          // the newest record in the journal
 	failed    *machine.Record // the phase that ended the iteration
 	seed      uint64          // of the jitter of writes
+	doubtful  *journal.Intent // an act whose function was called and that has no record
+	owed      journal.Notes   // of a record that another process began to commit
 	retrieved []string
 	topos     []*token.TopologyContext
 	delibs    []*token.DeliberationResult
@@ -182,7 +185,11 @@ func (r *run) answer(cmd *machine.Command, res *machine.Result, abandoned *Call)
 		}
 		if c := r.current.Swap(nil); c != nil { // none if the act was in doubt when the iteration was resumed
 			if err := r.settle(c, res, abandoned != nil); err != nil {
+				r.doubtful = c.intent()
 				return r.interrupt(err)
+			}
+			if r.ctx.Err() != nil {
+				r.doubtful = c.intent()
 			}
 		}
 		if r.ctx.Err() != nil && (res.Failure == nil && abandoned != nil || res.Failure != nil && res.Failure.Code != machine.CodeTimeout) {
@@ -195,11 +202,33 @@ func (r *run) answer(cmd *machine.Command, res *machine.Result, abandoned *Call)
 	if err != nil {
 		return r.interrupt(err)
 	}
+	if cmd.Op == machine.OpRunPhase && res.Failure == nil {
+		if err := r.refused(res); err != nil {
+			return r.interrupt(err)
+		}
+	}
 	if cmd.Op == machine.OpCommit {
-		return r.release(cmd.Record)
+		r.release(cmd.Record)
 	}
 	return proceed
 }
+
+// refused undoes an attempt that the machine did not accept although its function
+// was content: it decided for a phase that may not follow, or needs an inner loop.
+func (r *run) refused(res *machine.Result) error {
+	r.mu.Lock()
+	cmds := r.m.Next()
+	ok := len(cmds) > 0 && cmds[0].Op == machine.OpCommit && cmds[0].Record.Ended == machine.EndedCompleted
+	r.mu.Unlock()
+	if ok || r.last == nil {
+		return nil
+	}
+	f := machine.NewFailure(machine.CodeRoute, true, errRefused)
+	return r.settle(r.last, &machine.Result{Time: res.Time, Signature: res.Signature, Failure: f}, false)
+}
+
+// errRefused stands in the audit; the failure itself is the machine's.
+var errRefused = errors.New("pulse: what the phase decided is not allowed there")
 
 // exited takes over from a runner that host code left by runtime.Goexit.
 func (r *run) exited() {
@@ -212,13 +241,14 @@ func (r *run) exited() {
 	if !c.state.CompareAndSwap(attemptActive, attemptReturned) {
 		return // abandoned before
 	}
+	c.close()
 	go r.steps(c.cmd, &machine.Result{Time: time.Now(), Failure: machine.NewFailure(machine.CodePanic, false, pe), Signature: c.Signature()}, nil)
 }
 
 // interrupt stops driving the iteration and leaves it resumable.
 func (r *run) interrupt(cause error) verdict {
 	err := r.interruption(cause)
-	if jerr := r.save(machine.Interrupted, nil); jerr != nil {
+	if jerr := r.saveInterrupted(); jerr != nil {
 		err = errors.Join(err, jerr)
 	}
 	return r.finish(machine.Interrupted, err)
@@ -293,8 +323,13 @@ func (r *run) finalError(s Status) error {
 	if r.loop.plan.OnFailure(rec.Phase) == manifest.FailEscalate {
 		status = append(status, ErrEscalated)
 	}
-	if f != nil && f.Code == machine.CodeExpired {
-		status = append(status, ErrExpired)
+	if f != nil {
+		switch f.Code {
+		case machine.CodeExpired:
+			status = append(status, ErrExpired)
+		case machine.CodeInner:
+			status = append(status, ErrInnerUnbound)
+		}
 	}
 	return &PhaseError{
 		Loop: r.loop.manifest.LoopID, Phase: rec.Phase, Iteration: r.id, TraceID: r.trigger.TraceID,

@@ -3,6 +3,7 @@ package pulse
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/opensentience/pulse-go/machine"
@@ -41,6 +42,12 @@ func (c *Call) begin(ctx context.Context, slot int, mutates bool) (string, error
 		return "", err
 	}
 	c.mu.Lock()
+	if c.isOver() { // it ended meanwhile: nobody else would end the transaction
+		c.mu.Unlock()
+		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.run.loop.limits.Straggle)
+		defer cancel()
+		return "", errors.Join(c.overError("begin a transaction"), guard(func() error { return with.Rollback(back, tx.req) }))
+	}
 	defer c.mu.Unlock()
 	for i := range c.txs {
 		if c.txs[i].slot == slot { // another goroutine of the phase was first; Begin is idempotent
@@ -91,24 +98,18 @@ func (c *Call) commit(ctx context.Context) error {
 }
 
 // finishTransactions commits the transactions of a phase that completed before
-// the iteration was resumed. Where the journal stood when they began is not
-// known: the newest that is open, or was committed already, is the one. Of a
-// phase that changed nothing there is none.
+// the iteration was resumed, as the journal names them.
 func (r *run) finishTransactions(ctx context.Context, rec *machine.Record) error {
 	req := substrate.TransactionRequest{Origination: r.base}
 	req.Phase, req.Run, req.Attempt, req.Signature, req.Engine = rec.Phase, rec.Run, rec.Attempts, rec.Signature, true
-	for slot := range slots {
-		with, ok := r.set.Member(slotNames[slot]).(substrate.Transactor)
-		for seq := r.seq + 1; ok && seq > 0; seq-- {
-			req.ID = r.transactionID(rec.Phase, rec.Run, rec.Attempts, seq-1, slot)
-			req.Transaction = req.ID
-			err := guard(func() error { return with.CommitTransaction(ctx, req) })
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, substrate.ErrTransactionOver) {
-				return err
-			}
+	for _, tx := range r.owed.Transactions {
+		with, ok := r.set.Member(substrate.Slot(tx.Slot)).(substrate.Transactor)
+		if !ok {
+			return fmt.Errorf("pulse: the %s that prepared transaction %s has no transactions any more", tx.Slot, tx.ID)
+		}
+		req.ID, req.Transaction = tx.ID, tx.ID
+		if err := guard(func() error { return with.CommitTransaction(ctx, req) }); err != nil {
+			return err
 		}
 	}
 	return nil

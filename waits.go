@@ -192,6 +192,16 @@ func (w *waits) reopen(k waitKey, was wait) {
 	w.open(k, &was)
 }
 
+// withdraw takes an early signal back.
+func (w *waits) withdraw(k waitKey, s *token.OutcomeSignal) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e := w.by[k]; e != nil && e.state == waitEarly && e.signal == s {
+		w.early--
+		delete(w.by, k)
+	}
+}
+
 // overdue takes the waits of a workspace whose deadline has passed.
 func (w *waits) overdue(workspace string, now time.Time) map[waitKey]wait {
 	w.mu.Lock()

@@ -56,6 +56,21 @@ type Notes struct {
 	Retrieved     []string                    `json:"retrieved,omitempty"` // node ids, in order
 	Topologies    []*token.TopologyContext    `json:"topologies,omitempty"`
 	Deliberations []*token.DeliberationResult `json:"deliberations,omitempty"`
+	Emissions     []Emission                  `json:"emissions,omitempty"`    // of the record, to be audited once its transition is
+	Transactions  []Transaction               `json:"transactions,omitempty"` // of the record, to be committed
+}
+
+// Transaction is a prepared substrate transaction.
+type Transaction struct {
+	Slot string `json:"slot"`
+	ID   string `json:"id"`
+}
+
+// Emission is a token that a phase emitted with its record.
+type Emission struct {
+	Token       token.Name `json:"token"`
+	Connections []string   `json:"connections,omitempty"` // that carry it
+	Ordinal     int        `json:"ordinal"`               // which emission of the phase it is, from 1
 }
 
 // Intent says that an act is about to happen; an entry with an intent and no

@@ -9,11 +9,11 @@ import (
 // fail applies the phase's on_failure directive (OS-010 §5.4, C-042).
 func (m *Machine) fail(run *PhaseRun, f *Failure) {
 	run.Failure = f
-	if f.Code == CodeMaxRuns {
-		m.close(run, Aborted)
+	p := &m.plan.phases[run.Phase]
+	if f.Code == CodeMaxRuns || f.Code == CodeViolation && p.routes && p.onFailure == manifest.FailSkip {
+		m.close(run, Aborted) // passing over a forbidden decision would be the same decision (C-011, C-083)
 		return
 	}
-	p := &m.plan.phases[run.Phase]
 	switch p.onFailure {
 	case manifest.FailRetry:
 		if run.Attempt == 0 || run.Attempt > p.retries || !f.retriable() {

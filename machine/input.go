@@ -121,6 +121,9 @@ func (m *Machine) fill(in *Input, run *PhaseRun) {
 	switch run.Source {
 	case FromTrigger:
 		in.Payload = m.state.Trigger.Payload
+		if m.plan.phases[run.Phase].learns && run.Phase == m.entry {
+			in.Outcome = m.state.Trigger.Outcome
+		}
 	case FromPhase:
 		in.Phase, in.Payload = m.plan.phases[run.From].id, m.state.Phases[run.From].Output
 	case FromDecision:

@@ -13,8 +13,8 @@ import (
 // host with one store for all workspaces uses a [Set]; one that opens a
 // database per workspace implements Resolver.
 type Resolver interface {
-	// Resolve returns the substrates for the workspace. In refs, {ws_id} has
-	// been left as written. A reference that the host does not know is an error.
+	// Resolve returns the substrates for the workspace. In refs, {ws_id} is
+	// replaced by the workspace. A reference that the host does not know is an error.
 	Resolve(ctx context.Context, workspace string, refs manifest.Substrates) (Set, error)
 }
 

@@ -155,7 +155,11 @@ func (b *builder) bindings() map[string]*binding {
 			b.addf("binding.nil", "", "", "Config.Phases[%d] is nil", i)
 			continue
 		}
-		e := bd.binding()
+		var e *binding
+		if err := guard(func() error { e = bd.binding(); return nil }); err != nil || e == nil {
+			b.addf("binding.nil", "", "", "Config.Phases[%d] holds no binding", i)
+			continue
+		}
 		switch {
 		case b.m.Phase(e.id) == nil:
 			b.addf("binding.unknown", e.id, "", "the manifest has no such phase%s", nearest(e.id, b.ids()))

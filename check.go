@@ -64,8 +64,17 @@ func (b *builder) transactional(p *phase, set substrate.Set) bool {
 	return true
 }
 
-// checkSet holds a set against what the manifest needs.
-func (l *Loop) checkSet(set substrate.Set) []Fault {
+// checkSet holds a set against what the manifest needs. A substrate that panics
+// when it is asked what it supports is a fault, too.
+func (l *Loop) checkSet(set substrate.Set) (faults []Fault) {
+	err := guard(func() error { faults = l.faultsOf(set); return nil })
+	if err != nil {
+		faults = append(faults, Fault{Code: "substrates.panic", Pointer: "/substrates", Message: err.Error(), Err: err})
+	}
+	return faults
+}
+
+func (l *Loop) faultsOf(set substrate.Set) []Fault {
 	var faults []Fault
 	add := func(code, phase, at, format string, args ...any) {
 		faults = append(faults, Fault{Code: code, Phase: phase, Pointer: at, Message: fmt.Sprintf(format, args...)})

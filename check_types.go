@@ -50,9 +50,6 @@ func (b *builder) checkForm(p *phase, i int) {
 	if p.form == formAct && p.decl.Kind != manifest.KindAct && p.role != manifest.RoleAct {
 		b.addf("act.kind", p.id, pointer(i)+"/kind", "pulse.BindAct is for act phases, this one is of kind %s: use BindFunc, or alias its custom kind to act", p.decl.Kind)
 	}
-	if p.form == formPlain && p.role == manifest.RoleAct && p.decl.Kind != manifest.KindAct && b.m.Invariants[manifest.OutcomeGrounding] {
-		b.addf("act.form", p.id, pointer(i), "its custom kind has the role of an act, and outcome_grounding asks what an act says of itself: bind it with pulse.BindAct")
-	}
 	if isOutcome(p.binding.out) {
 		b.addf("act.outcome", p.id, "", "its function returns a pulse.Outcome: bind it with pulse.BindAct")
 	}
@@ -207,7 +204,7 @@ func (b *builder) checkLearn(l *Loop, p *phase, i int) {
 	case p.feedback != nil:
 		for j := range l.phases {
 			q := &l.phases[j]
-			if q.binding != nil && q.acts && b.precedes(q.id, p.id) && q.binding.out != p.binding.value {
+			if q.binding != nil && q.acts && b.precedes(q.id, p.id) && !q.binding.out.AssignableTo(p.binding.value) {
 				b.addf("type.feedback", p.id, pointer(i), "it takes pulse.Feedback[%v], but the act %s before it returns %v", p.binding.value, q.id, q.binding.out)
 			}
 		}

@@ -55,9 +55,14 @@ func TestSubstratesCanBeSwapped(t *testing.T) {
 	handlers := func() substrate.Set {
 		yes := substrate.Allow()
 		return substrate.Set{
-			Memory: substrate.MemoryFuncs{RetrieveContextFunc: func(context.Context, substrate.RetrieveContextRequest) (substrate.RetrieveContextResponse, error) {
-				return substrate.RetrieveContextResponse{}, nil
-			}},
+			Memory: substrate.MemoryFuncs{
+				RetrieveContextFunc: func(context.Context, substrate.RetrieveContextRequest) (substrate.RetrieveContextResponse, error) {
+					return substrate.RetrieveContextResponse{}, nil
+				},
+				StoreNodeFunc: func(_ context.Context, r substrate.StoreNodeRequest) (substrate.Receipt, error) {
+					return substrate.Receipt{ID: "n1", TraceID: r.TraceID}, nil
+				},
+			},
 			Policy: substrate.PolicyFunc(func(context.Context, substrate.CheckPolicyRequest) (substrate.Verdict, error) { return yes, nil }),
 			Auth:   substrate.AuthFunc(func(context.Context, substrate.PermissionCheckRequest) (substrate.Verdict, error) { return yes, nil }),
 			Audit: substrate.AuditFunc(func(_ context.Context, r substrate.AppendEventRequest) (substrate.Receipt, error) {
@@ -67,7 +72,16 @@ func TestSubstratesCanBeSwapped(t *testing.T) {
 	}
 	for name, set := range map[string]substrate.Set{"doubles": pulsetest.NewSubstrates().Set(), "wrapped handlers": handlers()} {
 		var rec pulsetest.Recorder
-		w := newWorld(t, small(), func(c *pulse.Config) { c.Substrates, c.Observers = set, []pulse.Observer{&rec} })
+		memory := pulse.Handles().Memory
+		w := newWorld(t, small(), func(c *pulse.Config) { c.Substrates, c.Observers = set, []pulse.Observer{&rec} },
+			bind(pulse.BindFunc(read, func(ctx context.Context, in Ask) (Fact, error) {
+				_, err := memory.RetrieveContext(ctx, substrate.RetrieveContextRequest{Query: in.Text, K: 3})
+				return Fact{}, err
+			}), "read"),
+			bind(pulse.BindFunc(do, func(ctx context.Context, _ Fact) (Deed, error) {
+				_, err := memory.StoreNode(ctx, substrate.StoreNodeRequest{Node: substrate.Node{Type: "deed", Content: []byte(`1`), Confidence: 0.5}})
+				return Deed{}, err
+			}), "do"))
 		it, err := read.Enter(t.Context(), w.loop, acme, Ask{"x"})
 		require.NoError(t, err, name)
 		require.Equal(t, pulse.Completed, it.Status, name)
@@ -134,16 +148,21 @@ func TestTopologyGoesFromRetrieveToRoute(t *testing.T) {
 	})
 	w := newWorld(t, m, func(c *pulse.Config) {
 		c.Phases[0] = pulse.BindFunc(look, func(context.Context, Ask) (Out, error) {
-			return Out{pulsetoken.TopologyContext{MaxKappa: 0, Routing: pulsetoken.RoutingFast}}, nil
+			return Out{pulsetoken.TopologyContext{
+				Nodes: []pulsetoken.TopologyNode{{ID: "n1", Confidence: 0.5}}, MaxKappa: 2, Routing: pulsetoken.RoutingDeliberate,
+			}}, nil
 		})
 		c.Phases = append(c.Phases, pulse.BindFunc(pick, func(_ context.Context, o Out) (pulse.Decision, error) {
-			got = o.Topology.MaxKappa + 1
-			return do.Goto(Fact{Text: "chosen"}), nil
+			got = o.Topology.MaxKappa
+			return do.Deliberate(Fact{Text: o.Topology.Nodes[0].ID}), nil
 		}))
 	})
 	it, err := look.Enter(t.Context(), w.loop, acme, Ask{"x"})
 	require.NoError(t, err)
-	require.InDelta(t, 1, got, 0)
+	require.InDelta(t, 2, got, 0)
+	fact, err := do.Input(it)
+	require.NoError(t, err)
+	require.Equal(t, "n1", fact.Text)
 	d, err := pick.Output(it)
 	require.NoError(t, err)
 	require.Equal(t, "do", d.To)

@@ -108,14 +108,6 @@ func TestOnlyRoutesDecideAndOnlyActsHaveOutcomes(t *testing.T) {
 			config: func(c *pulse.Config) { with(stub[Fact, Deed]("acts"))(c); bind(acting, "do")(c) },
 			code:   "act.kind", phase: "do", pointer: "/phases/1/kind", text: "or alias its custom kind to act",
 		},
-		{
-			name: "BindFunc on a custom kind with the role of an act", manifest: one(custom),
-			config: func(c *pulse.Config) {
-				with(stub[Fact, Deed]("acts"))(c)
-				c.Settings.Aliases = manifest.Aliases{"sending": manifest.RoleAct}
-			},
-			code: "act.form", phase: "do", pointer: "/phases/1", text: "outcome_grounding asks what an act says of itself: bind it with pulse.BindAct",
-		},
 	} {
 		r.run(t)
 	}

@@ -38,6 +38,9 @@ func (b *builder) checkSubstrates(l *Loop) {
 	}
 	for i := range l.phases {
 		p := &l.phases[i]
+		if p.binding != nil && p.undo != nil && p.decl.OnFailure != manifest.FailRollback {
+			b.addf("undo.unused", p.id, pointer(i)+"/on_failure", "its binding has an Undo, which only on_failure rollback calls, not %q", string(p.decl.OnFailure.OrDefault()))
+		}
 		if p.decl.OnFailure != manifest.FailRollback || p.binding == nil || p.undo != nil || b.transactional(p, set) {
 			continue
 		}

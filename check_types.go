@@ -205,7 +205,7 @@ func (b *builder) checkLearn(l *Loop, p *phase, i int) {
 		for j := range l.phases {
 			q := &l.phases[j]
 			if q.binding != nil && q.acts && b.precedes(q.id, p.id) && !q.binding.out.AssignableTo(p.binding.value) {
-				b.addf("type.feedback", p.id, pointer(i), "it takes pulse.Feedback[%v], but the act %s before it returns %v", p.binding.value, q.id, q.binding.out)
+				b.addf("type.feedback", p.id, pointer(i), "it takes pulse.Feedback[%v], but the act %s before it returns %v; where several acts lead here, take token.OutcomeSignal and read the act's value with its PhaseID.Output of Call.Iteration", p.binding.value, q.id, q.binding.out)
 			}
 		}
 	default:

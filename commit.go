@@ -292,7 +292,7 @@ func (r *run) await(cmd *machine.Command) (machine.Result, verdict, error) {
 		r.loop.waits.reopen(key, wait{state: waitEarly, signal: s})
 		return machine.Result{}, proceed, err
 	}
-	return machine.Result{Time: time.Now(), Outcome: s}, proceed, nil
+	return machine.Result{Time: time.Now(), Outcome: r.attributed(s)}, proceed, nil
 }
 
 // consumed audits that a signal was taken.

@@ -17,11 +17,16 @@ import (
 // iteration that waits for it is resumed and run until it ends or suspends
 // again, and returned as by [PhaseID.Enter].
 //
-// An outcome that comes before its iteration waits is kept: Deliver gives a nil
-// iteration and no error. One that comes a second time gives the iteration and
+// The signal needs the action's id and its status; parents that it leaves out are
+// those of the act. An outcome that comes before its iteration waits is kept for a
+// day: Deliver gives a nil iteration and no error, and so it does for an action
+// that nobody knows, which cannot be told apart. One that comes a second time gives the iteration and
 // [ErrDuplicate], one that comes after the wait was over the iteration and
 // [ErrLate]; both are audited and change nothing. Only the workspace of the
 // trigger counts.
+//
+// Deliver also ends the waits of its workspace that are over ([Outcome.Within]):
+// their learn phases run with status timeout, before the signal is looked at.
 func (l *Loop) Deliver(ctx context.Context, t Trigger, s token.OutcomeSignal) (*Iteration, error) {
 	workspace, err := l.workspace(t.Workspace)
 	if err != nil {
@@ -148,7 +153,20 @@ func (l *Loop) resume(ctx context.Context, e journal.Entry, res *machine.Result)
 		}
 	}
 	res.Time = time.Now()
+	res.Outcome = r.attributed(res.Outcome)
 	return r.drive(cmd, res)
+}
+
+// attributed completes an outcome that names no parents with those of its act: who
+// brings it back need not know them.
+func (r *run) attributed(s *token.OutcomeSignal) *token.OutcomeSignal {
+	_, act := r.m.LastAct()
+	if s == nil || s.CausalParentIDs != nil || act == nil || act.ActionID != s.ActionID {
+		return s
+	}
+	own := *s
+	own.CausalParentIDs = act.CausalParentIDs
+	return &own
 }
 
 // restore gives the machine of an entry of this loop.

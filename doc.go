@@ -30,6 +30,14 @@
 // trace and the id of its action; [Handles] gives substrates that work in every
 // phase. See [Bind], [BindFunc] and [BindAct].
 //
+// # Data
+//
+// A phase takes what the phase before it returned, unless its inputs.from says
+// otherwise; the target of a route takes the value given to [PhaseID.Goto]; a learn
+// phase takes the outcome of the act, as [Feedback] or as token.OutcomeSignal. On a
+// route, outputs.to names the targets (phase:a|phase:b); on any other phase it names
+// the phase that follows, without it the next in order does.
+//
 // # Routing
 //
 // A route phase returns a [Decision], made by [PhaseID.Goto] of the phase it

@@ -351,7 +351,8 @@ func TestOutcomeOfAnotherGround(t *testing.T) {
 	}{
 		"the act's":  {[]string{"n3", "n2", "n1"}, false},
 		"others":     {[]string{"n7"}, true},
-		"none of it": {nil, true},
+		"left out":   {nil, false},
+		"none of it": {[]string{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

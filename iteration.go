@@ -22,6 +22,14 @@ type Iteration struct {
 	outputs []machine.Payload // by phase
 }
 
+// String gives the loop, the id and the status.
+func (it *Iteration) String() string {
+	if it == nil || it.loop == nil {
+		return "no iteration"
+	}
+	return it.loop.manifest.LoopID + "/" + it.ID + " " + string(it.Status)
+}
+
 // Enter runs one iteration from this phase on, until it ends or suspends, and
 // returns it. An iteration that suspends or completes gives no error; any other
 // end gives the iteration and the error that the iteration holds. A trigger that

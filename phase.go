@@ -46,13 +46,15 @@ func (p PhaseID[In, Out]) Deliberate(in In) Decision {
 }
 
 // Outcome is what an act phase returns that says more than "it worked"
-// (OS-010 §7.6; C-046, C-092). Its zero value, with Value set, is a success
-// without parents said.
+// (OS-010 §7.6; C-046, C-092). Its zero value, with Value set, is a success. Where
+// the manifest turns outcome_grounding on, CausalParentIDs or NoParents must be
+// set; an act bound with [BindFunc] has every node that the iteration retrieved as
+// its parents.
 type Outcome[T any] struct {
 	Value   T             // the output of the phase
 	Status  token.Status  // zero: success
 	Pending bool          // the result of the action comes later, by [Loop.Deliver]
-	Within  time.Duration // how long a pending result may take; zero: Settings.AwaitMax
+	Within  time.Duration // how long a pending result may take; zero: Settings.AwaitMax. See [Loop.Deliver]
 
 	CausalParentIDs []string // nodes of memory that justified the action
 	NoParents       bool     // there are none
@@ -60,7 +62,9 @@ type Outcome[T any] struct {
 }
 
 // Feedback is an input that a learn phase may take: the outcome of the act and
-// the act's value. Value is zero for an outcome whose act did not run here.
+// the act's value. Value is zero for an outcome whose act did not run here. Where
+// acts of different types lead to one learn phase, take token.OutcomeSignal and
+// read the act's value with [PhaseID.Output] of [Call.Iteration].
 type Feedback[T any] struct {
 	Signal token.OutcomeSignal `json:"signal"`
 	Value  T                   `json:"value"`
@@ -82,9 +86,10 @@ func (b *Bound[In, Out]) binding() *binding {
 	return &b.b
 }
 
-// Undo gives the phase a compensation: rollback calls it with the action id and
-// the input of the phase that failed (OS-010 §5.4, C-041). It may be called more
-// than once for one action and must then do nothing more.
+// Undo gives the phase a compensation: under on_failure rollback it is called with
+// the action id and the input of the phase that failed (OS-010 §5.4, C-041), and
+// for that phase alone: what earlier phases did stays. It may be called more than
+// once for one action and must then do nothing more.
 func (b *Bound[In, Out]) Undo(undo func(ctx context.Context, actionID string, in In) error) *Bound[In, Out] {
 	if undo == nil {
 		return b

@@ -8,7 +8,8 @@ import (
 
 // MemoryFuncs is a [Memory] made of functions. A nil function is an operation
 // that the memory does not support: the call answers errors.ErrUnsupported, and
-// a loop that needs it does not build.
+// a loop whose manifest shows that it needs it does not build (a retrieve phase
+// needs RetrieveContext; effects name what they need).
 //
 // A memory with transactions or erasure is a type of the host's own that embeds
 // MemoryFuncs and adds those methods.

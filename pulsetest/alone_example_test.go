@@ -10,10 +10,10 @@ import (
 	"github.com/opensentience/pulse-go/pulsetest"
 )
 
-// A unit test of one phase: the function runs with a call, handles and all
+// In a unit test of one phase the function runs with a call, handles and all
 // governance, on substrates that the test can look into afterwards.
 func ExampleRunAlone() {
-	test := func(t *testing.T) { // in a test of your own, t is given
+	_ = func(t *testing.T) { // a test of your own
 		refund := func(ctx context.Context, amount int) (string, error) {
 			c, err := pulse.CallFrom(ctx)
 			if err != nil {
@@ -21,9 +21,10 @@ func ExampleRunAlone() {
 			}
 			return fmt.Sprintf("refunded %d for %s", amount, c.Actor()), nil
 		}
-		got, err := pulsetest.RunAlone(t, pulsetest.Alone{Kind: manifest.KindAct}, refund, 7)
-		fmt.Println(got, err)
+		substrates := pulsetest.NewSubstrates()
+		got, err := pulsetest.RunAlone(t, pulsetest.Alone{Kind: manifest.KindAct, Substrates: substrates}, refund, 7)
+		if err != nil || got != "refunded 7 for tester" {
+			t.Errorf("refund: %q, %v", got, err)
+		}
 	}
-	testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: "refund", F: test}})
-	// Output: refunded 7 for tester <nil>
 }

@@ -58,10 +58,11 @@ func (c *Call) timeoutFailure() *machine.Failure {
 // runPhase makes one attempt of a phase, from the signature of its input to the
 // record that is to be committed. The order is: signature, auth, policy,
 // memo, invariants, intent, function, invariants, triggers.
-func (r *run) runPhase(cmd *machine.Command) (machine.Result, verdict, error) {
+func (r *run) runPhase(cmd *machine.Command, mine **Call) (machine.Result, verdict, error) {
 	c := r.newCall(cmd)
+	*mine = c
 	res := machine.Result{}
-	err := c.attempt(&res)
+	err := guard(func() error { return c.attempt(&res) })
 	if !c.state.CompareAndSwap(attemptActive, attemptReturned) {
 		r.loop.strays.remove(c)
 		c.settleLate()
@@ -70,9 +71,19 @@ func (r *run) runPhase(cmd *machine.Command) (machine.Result, verdict, error) {
 	c.close()
 	res.Time, res.Signature = time.Now(), c.sig
 	if err != nil {
-		res.Failure = c.failure(err)
+		res.Failure = c.failed(err)
 	}
 	return res, proceed, nil
+}
+
+// failed classifies an error; one that panics when it is looked at is a panic.
+func (c *Call) failed(err error) (f *machine.Failure) {
+	defer func() {
+		if v := recover(); v != nil {
+			f = machine.NewFailure(machine.CodePanic, false, &PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	return c.failure(err)
 }
 
 // settleLate rolls back what an abandoned attempt did after its run had gone on.
@@ -375,7 +386,7 @@ func (c *Call) intend() error {
 	ev.EventID = r.eventID(ev.EventType, p.id, c.cmd.Run, c.cmd.Attempt, 0)
 	ev.SpanID = c.spanID
 	ev.Attributes = substrate.Attributes{{Name: "action_id", Value: id}}
-	return r.appendOnce(&c.ctx, &ev, c)
+	return r.append(&ev, c)
 }
 
 // failure classifies the error of an attempt.

@@ -29,11 +29,7 @@ func (r *run) event(class substrate.EventClass, typ string, p *phase, attempt in
 // for what it is.
 func (r *run) eventID(typ, phase string, n, attempt, ordinal int) string {
 	var buf [256]byte
-	b := append(buf[:0], r.base.Loop...)
-	b = append(b, '/')
-	b = append(b, r.trigger.Workspace...)
-	b = append(b, '/')
-	b = append(b, r.id...)
+	b := append(buf[:0], r.name...)
 	b = append(b, '/')
 	b = append(b, phase...)
 	for _, v := range [...]int{n, attempt, ordinal} {

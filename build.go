@@ -97,6 +97,22 @@ func (b *builder) build() *Loop {
 	if !l.durable {
 		l.journal = newVolatile()
 	}
+	for i, rule := range b.cfg.Invariants {
+		if isNil(rule) {
+			b.addf("invariant.nil", "", "", "Config.Invariants[%d] is nil", i)
+		}
+	}
+	for i, o := range b.cfg.Observers {
+		if isNil(o) {
+			b.addf("observer.nil", "", "", "Config.Observers[%d] is nil", i)
+		}
+	}
+	if b.cfg.Journal != nil && isNil(b.cfg.Journal) {
+		b.addf("journal.nil", "", "", "Config.Journal holds a nil pointer: leave it out, or give a journal")
+	}
+	if b.cfg.Tracer != nil && isNil(b.cfg.Tracer) {
+		b.addf("tracer.nil", "", "", "Config.Tracer holds a nil pointer: leave it out, or give a tracer")
+	}
 	l.rules = append(invariant.Rules(b.m), b.cfg.Invariants...)
 	l.metrics.init(l)
 	b.phases(l)

@@ -223,9 +223,10 @@ func (c *Call) origination(ordinal int, sig signature.Digest) substrate.Originat
 	return o
 }
 
-// actionID is a function of the iteration, the phase and the run alone.
+// actionID is a function of the loop, the workspace, the iteration, the phase and
+// the run alone.
 func (r *run) actionID(phase string, n int) string {
-	return "act:" + r.id + ":" + phase + ":" + strconv.Itoa(n)
+	return "act:" + r.name + "/" + phase + "/" + strconv.Itoa(n)
 }
 
 // emission is a token on its way out of a phase.

@@ -31,6 +31,10 @@ type fieldPath struct {
 // maxWalk bounds how deep values are searched, so that a cyclic value ends.
 const maxWalk = 64
 
+// maxSeen bounds how many values are looked at, so that a value that shares its
+// parts ends, too.
+const maxSeen = 100_000
+
 // carriersOf works out the carriers of a type, nil if it has none.
 func carriersOf(t reflect.Type) *carriers {
 	s := &carrierScan{by: map[reflect.Type]*carriers{}, has: map[reflect.Type]bool{}}
@@ -97,12 +101,13 @@ func (c *carriers) find(v any, ts []*token.TopologyContext, ds []*token.Delibera
 }
 
 type finding struct {
-	ts []*token.TopologyContext
-	ds []*token.DeliberationResult
+	seen int
+	ts   []*token.TopologyContext
+	ds   []*token.DeliberationResult
 }
 
 func (f *finding) walk(c *carriers, v reflect.Value, depth int) {
-	if depth > maxWalk || !v.IsValid() {
+	if f.seen++; depth > maxWalk || f.seen > maxSeen || !v.IsValid() {
 		return
 	}
 	if c.itself {

@@ -28,6 +28,9 @@ import (
 // Deliver also ends the waits of its workspace that are over ([Outcome.Within]):
 // their learn phases run with status timeout, before the signal is looked at.
 func (l *Loop) Deliver(ctx context.Context, t Trigger, s token.OutcomeSignal) (*Iteration, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("pulse: loop %s: deliver: %w", l.manifest.LoopID, context.Cause(ctx))
+	}
 	workspace, err := l.workspace(t.Workspace)
 	if err != nil {
 		return nil, err
@@ -79,7 +82,8 @@ func (l *Loop) expire(ctx context.Context, workspace string) {
 
 // wake resumes a suspended iteration with the answer to its await.
 func (l *Loop) wake(ctx context.Context, key waitKey, was wait, res machine.Result) (*Iteration, error) {
-	e, err := l.journal.Load(ctx, key.workspace, was.iteration)
+	var e journal.Entry
+	err := guard(func() (err error) { e, err = l.journal.Load(ctx, key.workspace, was.iteration); return err })
 	if err != nil {
 		return nil, fmt.Errorf("pulse: loop %s: iteration %s: %w", l.manifest.LoopID, was.iteration, err)
 	}
@@ -89,6 +93,7 @@ func (l *Loop) wake(ctx context.Context, key waitKey, was wait, res machine.Resu
 	it, err := l.resume(ctx, e, &res)
 	if it != nil {
 		l.waits.settled(key, it)
+		l.flights.update(it, err)
 	}
 	return it, err
 }
@@ -173,6 +178,9 @@ func (r *run) attributed(s *token.OutcomeSignal) *token.OutcomeSignal {
 func (l *Loop) restore(e journal.Entry) (*machine.Machine, error) {
 	if e.Loop != l.manifest.LoopID {
 		return nil, fmt.Errorf("%w: the entry is of loop %q, not %s", ErrPlanChanged, e.Loop, l.manifest.LoopID)
+	}
+	if e.Workspace != e.Snapshot.Trigger.Workspace || e.Iteration != e.Snapshot.Iteration {
+		return nil, fmt.Errorf("%w: the entry of iteration %q in workspace %q holds another one", ErrPlanChanged, e.Iteration, e.Workspace)
 	}
 	m, err := machine.Restore(l.plan, e.Snapshot)
 	if errors.Is(err, machine.ErrPlanChanged) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"reflect"
 	"sync"
 	"time"
@@ -112,6 +113,11 @@ func (l *Loop) enter(ctx context.Context, t machine.Trigger) (*Iteration, error)
 	}
 	f, first := l.flights.join(t.Workspace, t.ID, time.Now())
 	if !first {
+		select {
+		case <-f.done:
+			return f.it, f.err
+		default:
+		}
 		if l.holds(ctx, t.Workspace) {
 			return nil, fmt.Errorf("pulse: loop %s: iteration %s: %w", l.manifest.LoopID, t.ID, errSelf)
 		}
@@ -122,7 +128,21 @@ func (l *Loop) enter(ctx context.Context, t machine.Trigger) (*Iteration, error)
 			return nil, fmt.Errorf("pulse: loop %s: %w", l.manifest.LoopID, context.Cause(ctx))
 		}
 	}
+	landed := false
+	defer func() {
+		if !landed { // host code left this goroutine
+			l.flights.land(t.Workspace, t.ID, f, nil, fmt.Errorf("pulse: loop %s: %w", l.manifest.LoopID, &PanicError{}))
+		}
+	}()
 	it, err := l.restart(ctx, t)
+	landed = true
+	if it != nil && it.stuck != nil { // the id is taken until its runner is done
+		go func() {
+			<-it.stuck
+			l.flights.land(t.Workspace, t.ID, f, it, err)
+		}()
+		return it, err
+	}
 	l.flights.land(t.Workspace, t.ID, f, it, err)
 	return it, err
 }
@@ -184,25 +204,28 @@ func (l *Loop) holds(ctx context.Context, workspace string) bool {
 }
 
 func (l *Loop) start(ctx context.Context, id string, t machine.Trigger) (*Iteration, error) {
-	if l.immediate {
-		l.expire(ctx, t.Workspace) // a wait that is over must not keep its place
-	}
+	l.expire(ctx, t.Workspace)
 	if err := l.admit(ctx, t.Workspace); err != nil {
 		return nil, err
 	}
+	driven := false
+	defer func() {
+		if !driven {
+			l.gate.leave(t.Workspace)
+		}
+	}()
 	if t.TraceID == "" {
 		t.TraceID = l.newTrace(ctx)
 	}
 	m, err := machine.New(l.plan, id, t)
 	if err != nil {
-		l.gate.leave(t.Workspace)
 		return nil, fmt.Errorf("pulse: loop %s: %w", l.manifest.LoopID, err)
 	}
 	r, err := l.newRun(ctx, id, t, m)
 	if err != nil {
-		l.gate.leave(t.Workspace)
 		return nil, err
 	}
+	driven = true // the run gives the place back
 	return r.drive(machine.Command{}, nil)
 }
 
@@ -212,12 +235,14 @@ func (l *Loop) newRun(ctx context.Context, id string, t machine.Trigger, m *mach
 	if err != nil {
 		return nil, err
 	}
-	r := &run{loop: l, id: id, trigger: t, m: m, set: set, ctx: ctx, done: make(chan struct{})}
+	r := &run{loop: l, id: id, name: l.manifest.LoopID + "/" + url.PathEscape(t.Workspace) + "/" + url.PathEscape(id), trigger: t, m: m, set: set, ctx: ctx, done: make(chan struct{})}
 	r.base = substrate.Origination{
 		Workspace: t.Workspace, Actor: t.Actor, TraceID: t.TraceID, Loop: l.manifest.LoopID, LoopVersion: l.manifest.Version,
 		Iteration: id, Origin: t.Origin,
 	}
-	r.startIteration()
+	if err := guard(func() error { r.startIteration(); return nil }); err != nil {
+		return nil, fmt.Errorf("pulse: loop %s: tracer: %w", l.manifest.LoopID, err)
+	}
 	if l.timed {
 		r.deadline = time.NewTimer(time.Hour)
 		r.deadline.Stop()
@@ -342,6 +367,27 @@ func (f *flights) join(workspace, id string, now time.Time) (*flight, bool) {
 	fl := &flight{done: make(chan struct{})}
 	f.by[k] = fl
 	return fl, true
+}
+
+// update replaces what is remembered of an iteration that went on since.
+func (f *flights) update(it *Iteration, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := flightKey{it.Workspace, it.ID}
+	fl, ok := f.by[k]
+	if !ok {
+		return
+	}
+	select {
+	case <-fl.done:
+	default:
+		return // it is being driven by its trigger
+	}
+	if it.Status == Interrupted {
+		delete(f.by, k)
+		return
+	}
+	f.by[k] = &flight{done: fl.done, it: it, err: err}
 }
 
 // land publishes how an iteration ended. One that did not start, or was

@@ -53,10 +53,15 @@ func (e *PhaseError) Unwrap() []error { return append([]error{e.Err}, e.status..
 
 // strip gives the text of an error without a leading "pulse: ", so that wrapped
 // errors do not repeat it.
-func strip(err error) string {
+func strip(err error) (text string) {
 	if err == nil {
 		return "unknown"
 	}
+	defer func() {
+		if v := recover(); v != nil { // a typed nil, likely
+			text = fmt.Sprintf("an error of type %T whose text panics: %v", err, v)
+		}
+	}()
 	return strings.TrimPrefix(err.Error(), "pulse: ")
 }
 

@@ -18,6 +18,7 @@ type Iteration struct {
 	Err       error // why it is aborted, failed, canceled or interrupted
 
 	loop    *Loop
+	stuck   <-chan struct{}   // of an iteration that still runs in a substrate: closed when it does no more
 	inputs  []machine.Input   // by phase
 	outputs []machine.Payload // by phase
 }

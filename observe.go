@@ -58,7 +58,11 @@ func (r *run) observe(e Event) {
 // logged.
 func (l *Loop) log(ctx context.Context, what string, err error) {
 	if l.cfg.Logger != nil {
-		l.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "pulse: "+what, slog.String("loop", l.manifest.LoopID), slog.Any("error", err))
+		//nolint:errcheck // a logger that panics is nothing to log
+		guard(func() error {
+			l.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "pulse: "+what, slog.String("loop", l.manifest.LoopID), slog.Any("error", err))
+			return nil
+		})
 	}
 }
 

@@ -14,10 +14,10 @@ import (
 
 // perform carries out one command. An error means that the host cannot go on,
 // not that the command failed: that is in the result.
-func (r *run) perform(cmd *machine.Command) (machine.Result, verdict, error) {
+func (r *run) perform(cmd *machine.Command, mine **Call) (machine.Result, verdict, error) {
 	switch cmd.Op {
 	case machine.OpRunPhase:
-		return r.runPhase(cmd)
+		return r.runPhase(cmd, mine)
 	case machine.OpCommit:
 		return r.performCommit(cmd)
 	case machine.OpBegin:

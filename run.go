@@ -26,6 +26,7 @@ import (
 type run struct {
 	loop    *Loop
 	id      string
+	name    string // <loop>/<workspace>/<iteration>, for ids that hold everywhere
 	trigger machine.Trigger
 	base    substrate.Origination // what all requests of the iteration share
 	set     *substrate.Set
@@ -57,8 +58,9 @@ type run struct {
 	signed    bool // entrySig is that of the entry phase's input
 	lastSig   signature.Digest
 
-	done   chan struct{}
-	result *Iteration // set before done is closed
+	finished atomic.Bool
+	done     chan struct{}
+	result   *Iteration // set before done is closed
 }
 
 // verdict says what becomes of the runner after a command.
@@ -111,7 +113,13 @@ func (r *run) stuck() (*Iteration, error) {
 	case <-time.After(r.loop.limits.Straggle):
 	}
 	r.loop.strays.add(r, Straggler{Iteration: r.id, Workspace: r.trigger.Workspace, Since: time.Now()})
-	it := &Iteration{ID: r.id, Workspace: r.trigger.Workspace, TraceID: r.trigger.TraceID, Status: Interrupted, loop: r.loop}
+	select {
+	case <-r.done: // it came at the same moment
+		r.loop.strays.remove(r)
+		return r.result, r.result.Err
+	default:
+	}
+	it := &Iteration{stuck: r.done, ID: r.id, Workspace: r.trigger.Workspace, TraceID: r.trigger.TraceID, Status: Interrupted, loop: r.loop}
 	it.Err = r.interruption(errors.New("a substrate has not returned"))
 	return it, it.Err
 }
@@ -132,27 +140,25 @@ func (r *run) abandon(c *Call, f *machine.Failure) bool {
 
 // steps is the runner.
 func (r *run) steps(cmd machine.Command, res *machine.Result, abandoned *Call) {
+	var mine *Call // the attempt that this goroutine makes
 	clean := false
 	defer func() {
-		if !clean {
-			r.exited()
+		if v := recover(); v != nil || !clean {
+			r.exited(mine, &PanicError{Value: v, Stack: debug.Stack()})
 		}
 	}()
-	if res != nil && r.answer(&cmd, res, abandoned) != proceed {
-		clean = true
-		return
+	v := proceed
+	if res != nil {
+		v = r.answer(&cmd, res, abandoned)
 	}
-	for {
-		v := r.step()
-		if v != proceed {
-			break
-		}
+	for v == proceed {
+		v = r.step(&mine)
 	}
 	clean = true
 }
 
 // step performs the next command.
-func (r *run) step() verdict {
+func (r *run) step(mine **Call) verdict {
 	r.mu.Lock()
 	cmds := r.m.Next()
 	if len(cmds) == 0 {
@@ -167,13 +173,14 @@ func (r *run) step() verdict {
 			return r.interrupt(nil)
 		}
 	}
-	res, v, err := r.perform(&cmd)
+	res, v, err := r.perform(&cmd, mine)
 	switch {
 	case v != proceed:
 		return v
 	case err != nil:
 		return r.interrupt(err)
 	}
+	*mine = nil // its end is known: what follows is the run's
 	return r.answer(&cmd, &res, nil)
 }
 
@@ -230,19 +237,34 @@ func (r *run) refused(res *machine.Result) error {
 // errRefused stands in the audit; the failure itself is the machine's.
 var errRefused = errors.New("pulse: what the phase decided is not allowed there")
 
-// exited takes over from a runner that host code left by runtime.Goexit.
-func (r *run) exited() {
-	pe := &PanicError{Stack: debug.Stack()}
-	c := r.current.Load()
-	if c == nil {
-		go r.interrupt(pe)
-		return
+// exited takes over from a runner that host code left by runtime.Goexit, or by a
+// panic where none is caught. mine is the attempt that the runner was making, nil
+// for another command.
+func (r *run) exited(mine *Call, pe *PanicError) {
+	switch {
+	case mine == nil:
+		go r.giveUp(pe)
+	case mine.state.CompareAndSwap(attemptActive, attemptReturned):
+		mine.close()
+		f := machine.NewFailure(machine.CodePanic, false, pe)
+		go r.steps(mine.cmd, &machine.Result{Time: time.Now(), Failure: f, Signature: mine.Signature()}, nil)
+	case mine.state.Load() == attemptAbandoned: // the run has gone on without it
+		r.loop.strays.remove(mine)
+		mine.settleLate()
+	default: // it had returned: the host code of a later step left
+		go r.giveUp(pe)
 	}
-	if !c.state.CompareAndSwap(attemptActive, attemptReturned) {
-		return // abandoned before
-	}
-	c.close()
-	go r.steps(c.cmd, &machine.Result{Time: time.Now(), Failure: machine.NewFailure(machine.CodePanic, false, pe), Signature: c.Signature()}, nil)
+}
+
+// giveUp interrupts the iteration whatever host code does.
+func (r *run) giveUp(cause error) {
+	defer func() {
+		if v := recover(); v != nil {
+			cause = errors.Join(cause, &PanicError{Value: v, Stack: debug.Stack()})
+		}
+		r.finish(machine.Interrupted, r.interruption(cause)) // does nothing if it is done
+	}()
+	r.interrupt(cause)
 }
 
 // interrupt stops driving the iteration and leaves it resumable.
@@ -267,6 +289,10 @@ func (r *run) interruption(cause error) error {
 
 // finish publishes the iteration's state and frees its place.
 func (r *run) finish(s Status, err error) verdict {
+	if !r.finished.CompareAndSwap(false, true) {
+		return stop
+	}
+	defer close(r.done)
 	it := r.view(s, err)
 	if s.Final() && err == nil {
 		it.Err = r.finalError(s)
@@ -274,14 +300,13 @@ func (r *run) finish(s Status, err error) verdict {
 	if s == Completed {
 		r.loop.keepClosing(r)
 	}
-	r.endSpan(it)
 	r.result = it
 	if s != Suspended || !r.loop.immediate {
 		r.loop.gate.leave(r.trigger.Workspace)
 	}
 	r.loop.strays.remove(r)
+	r.endSpan(it)
 	r.loop.ended(r, it)
-	close(r.done)
 	return stop
 }
 

@@ -21,7 +21,7 @@ type transaction struct {
 // stood when the attempt began: another process can work it out, and an attempt
 // that was interrupted, and does not count, runs again under another id.
 func (r *run) transactionID(phase string, n, attempt int, seq uint64, slot int) string {
-	return "tx:" + r.id + ":" + phase + ":" + strconv.Itoa(n) + ":" + strconv.Itoa(attempt) + ":" +
+	return "tx:" + r.name + ":" + phase + ":" + strconv.Itoa(n) + ":" + strconv.Itoa(attempt) + ":" +
 		strconv.FormatUint(seq, 10) + ":" + string(slotNames[slot])
 }
 

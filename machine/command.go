@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/opensentience/pulse-go/signature"
@@ -152,7 +153,17 @@ type Failure struct {
 
 // NewFailure gives the failure for an error.
 func NewFailure(code FailureCode, permanent bool, err error) *Failure {
-	return &Failure{Code: code, Text: err.Error(), Permanent: permanent, err: err}
+	return &Failure{Code: code, Text: textOf(err), Permanent: permanent, err: err}
+}
+
+// textOf gives the text of an error, also of one that panics when it is asked.
+func textOf(err error) (text string) {
+	defer func() {
+		if v := recover(); v != nil {
+			text = fmt.Sprintf("an error of type %T whose text panics: %v", err, v)
+		}
+	}()
+	return err.Error()
 }
 
 // Error gives the text.

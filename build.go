@@ -85,7 +85,7 @@ func (b *builder) build() *Loop {
 		learner:   learner(b.m),
 		previous:  closings{by: map[string]machine.Payload{}},
 		flights:   flights{by: map[flightKey]*flight{}},
-		waits:     waits{by: map[waitKey]*wait{}, due: map[string]*due{}},
+		waits:     waits{by: map[waitKey]*wait{}, due: map[string]*due{}, earlyOf: map[string]int{}},
 	}
 	if l.immediate {
 		l.gate.limit = 1

@@ -13,7 +13,7 @@ import (
 const (
 	rememberFor = 24 * time.Hour // how long an ended wait is remembered, to tell a second or late signal from an early one
 	rememberMax = 10_000         // how many ended waits are remembered
-	earlyMax    = 10_000         // signals that may come before their await
+	earlyMax    = 10_000         // signals of a workspace that may come before their await
 )
 
 // waitKey names what an iteration waits for.
@@ -44,12 +44,13 @@ type wait struct {
 // waits remembers which suspended iteration waits for which action's outcome,
 // the outcomes that came early, and for a day those that are done with.
 type waits struct {
-	mu    sync.Mutex
-	by    map[waitKey]*wait
-	due   map[string]*due // by workspace
-	early int
-	came  []doneWait // the early ones, and at most as many that were taken; oldest first
-	done  []doneWait // oldest first
+	mu      sync.Mutex
+	by      map[waitKey]*wait
+	due     map[string]*due // by workspace
+	early   int             // signals that came early
+	earlyOf map[string]int  // the same by workspace
+	came    []doneWait      // the early ones, and at most as many that were taken; oldest first
+	done    []doneWait      // oldest first
 }
 
 // due holds the deadlines of a workspace's open waits, and of at most as many that
@@ -87,7 +88,7 @@ func (w *waits) await(k waitKey, iteration string, deadline time.Time) (*token.O
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e := w.by[k]; e != nil && e.state == waitEarly {
-		w.early--
+		w.uncount(k)
 		e.iteration = iteration
 		w.over(k, e, waitTaken, time.Now())
 		return e.signal, true
@@ -143,6 +144,19 @@ func (w *waits) over(k waitKey, e *wait, s waitState, now time.Time) {
 	w.done = append(w.done, doneWait{k, now})
 }
 
+func (w *waits) count(k waitKey) {
+	w.early++
+	w.earlyOf[k.workspace]++
+}
+
+func (w *waits) uncount(k waitKey) {
+	w.early--
+	w.earlyOf[k.workspace]--
+	if w.earlyOf[k.workspace] == 0 {
+		delete(w.earlyOf, k.workspace)
+	}
+}
+
 // deliver takes the wait for a signal, or keeps a signal for which nobody waits.
 // It gives what the wait was before.
 func (w *waits) deliver(k waitKey, s *token.OutcomeSignal, now time.Time) (wait, error) {
@@ -152,10 +166,10 @@ func (w *waits) deliver(k waitKey, s *token.OutcomeSignal, now time.Time) (wait,
 	e := w.by[k]
 	switch {
 	case e == nil:
-		if w.early >= earlyMax {
+		if w.earlyOf[k.workspace] >= earlyMax {
 			return wait{}, fmt.Errorf("%w: %d outcomes came before their action was awaited", ErrOverflow, earlyMax)
 		}
-		w.early++
+		w.count(k)
 		w.by[k] = &wait{state: waitEarly, signal: s}
 		w.came = append(w.came, doneWait{k, now})
 		return wait{state: waitUnknown}, nil
@@ -184,7 +198,7 @@ func (w *waits) reopen(k waitKey, was wait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if was.state == waitEarly {
-		w.early++
+		w.count(k)
 		w.by[k] = &was
 		w.came = append(w.came, doneWait{k, time.Now()})
 		return
@@ -197,7 +211,7 @@ func (w *waits) withdraw(k waitKey, s *token.OutcomeSignal) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e := w.by[k]; e != nil && e.state == waitEarly && e.signal == s {
-		w.early--
+		w.uncount(k)
 		delete(w.by, k)
 	}
 }
@@ -248,7 +262,7 @@ func (w *waits) forget(now time.Time) {
 	w.done = w.done[n:]
 	for len(w.came) > 0 && now.Sub(w.came[0].at) > rememberFor {
 		if w.isEarly(w.came[0]) {
-			w.early--
+			w.uncount(w.came[0].key)
 			delete(w.by, w.came[0].key)
 		}
 		w.came = w.came[1:]

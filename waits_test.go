@@ -14,7 +14,7 @@ import (
 // is awaited, delivered and expires in which order; and what is overdue is found.
 func TestWaitsForgetDeadlines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := waits{by: map[waitKey]*wait{}, due: map[string]*due{}}
+		w := waits{by: map[waitKey]*wait{}, due: map[string]*due{}, earlyOf: map[string]int{}}
 		now := time.Unix(0, 0)
 		open := map[waitKey]time.Time{}
 		for i := range rapid.IntRange(1, 200).Draw(t, "steps") {

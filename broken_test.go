@@ -258,7 +258,8 @@ func TestOneFailedAppend(t *testing.T) {
 			n := 0
 			set := s.Set()
 			set.Audit = substrate.AuditFunc(func(ctx context.Context, r substrate.AppendEventRequest) (substrate.Receipt, error) {
-				if n++; n == k {
+				n++
+				if n == k {
 					return substrate.Receipt{}, errors.New("once")
 				}
 				return s.Audit.AppendEvent(ctx, r)

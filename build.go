@@ -146,7 +146,7 @@ func (b *builder) phases(l *Loop) {
 		}
 		// κ may have come since a route phase decided, so a remembered decision does
 		// not stand where κ-routing is on (C-083).
-		p.memo = d.Idempotent && l.plan.Repeats(d.ID) && !(p.routes && b.m.Invariants[manifest.KappaRouting])
+		p.memo = d.Idempotent && l.plan.Repeats(d.ID) && (!p.routes || !b.m.Invariants[manifest.KappaRouting])
 		if ts := l.plan.Targets(d.ID); p.routes && len(ts) == 1 && len(l.plan.Inner(d.ID)) == 0 {
 			p.only = ts[0]
 		}

@@ -107,7 +107,8 @@ type finding struct {
 }
 
 func (f *finding) walk(c *carriers, v reflect.Value, depth int) {
-	if f.seen++; depth > maxWalk || f.seen > maxSeen || !v.IsValid() {
+	f.seen++
+	if depth > maxWalk || f.seen > maxSeen || !v.IsValid() {
 		return
 	}
 	if c.itself {

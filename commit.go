@@ -3,6 +3,7 @@ package pulse
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -236,7 +237,7 @@ func (r *run) notes(rec *machine.Record) journal.Notes {
 		n.Emissions, n.Transactions = r.owed.Emissions, r.owed.Transactions
 		return n
 	}
-	n.Retrieved = append(r.retrieved[:len(r.retrieved):len(r.retrieved)], c.nodes...)
+	n.Retrieved = slices.Concat(r.retrieved, c.nodes)
 	n.Topologies, n.Deliberations, n.Emissions = c.topos, c.delibs, c.owes()
 	for _, tx := range c.transactions() {
 		n.Transactions = append(n.Transactions, journal.Transaction{Slot: string(slotNames[tx.slot]), ID: tx.req.ID})

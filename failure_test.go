@@ -441,7 +441,8 @@ func TestEscalate(t *testing.T) {
 			tries := 0
 			w := newWorld(t, m(), failed, backoff(machine.Backoff{Base: time.Second, Factor: 1, NoJitter: true}), func(c *pulse.Config) {
 				c.Escalate = func(context.Context, pulse.Escalation) (pulse.Resolution, error) {
-					if tries++; tries < 3 {
+					tries++
+					if tries < 3 {
 						return "", errors.New("busy")
 					}
 					return pulse.Resume, nil

@@ -414,7 +414,7 @@ func (c *Call) Do(ctx context.Context, op substrate.Operation, req substrate.Hos
 		receipt = &resp.Receipt
 	}
 	defer o.leave(receipt, &err)
-	if err = o.admit(&req.Origination); err != nil {
+	if err := o.admit(&req.Origination); err != nil {
 		return resp, err
 	}
 	req.Operation = op

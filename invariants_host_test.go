@@ -61,7 +61,7 @@ func TestInvariantOfTheHost(t *testing.T) {
 // What a rule sees of a phase is what the phase did.
 func TestWhatARuleSees(t *testing.T) {
 	var saw []invariant.Phase
-	keep := func(p *invariant.Phase) error {
+	keep := func(p *invariant.Phase) error { //nolint:unparam // the shape of a rule
 		saw = append(saw, *p)
 		return nil
 	}

@@ -77,8 +77,8 @@ func counting(m *manifest.Manifest, i int, ran *[]string) pulse.Binding {
 		*ran = append(*ran, id)
 		return n + 1, nil
 	}
-	switch {
-	case m.Phases[i].Kind == manifest.KindRoute:
+	switch m.Phases[i].Kind {
+	case manifest.KindRoute:
 		return pulse.BindFunc(pulse.PhaseID[int, pulse.Decision](id), func(_ context.Context, n int) (pulse.Decision, error) {
 			n, err := next(n)
 			if i+1 == len(m.Phases) {

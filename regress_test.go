@@ -31,7 +31,8 @@ func TestResumedIterationKeepsWhatItSaw(t *testing.T) {
 		var j pulsetest.Journal
 		w := guarded{flags: flagged(manifest.KappaRouting), bodies: func(b *bodies) {
 			b.pick = func(c context.Context, in recalled) (pulse.Decision, error) {
-				if n++; n == 1 {
+				n++
+				if n == 1 {
 					cancel()
 					<-c.Done()
 					return pulse.Decision{}, c.Err()

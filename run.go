@@ -333,7 +333,7 @@ func (r *run) finalError(s Status) error {
 	r.mu.Lock()
 	f := r.m.Failure()
 	r.mu.Unlock()
-	cause := error(ErrAborted)
+	cause := ErrAborted
 	if f != nil {
 		cause = f
 		if u := f.Unwrap(); u != nil {

@@ -62,7 +62,7 @@ func (s *span) End(...trace.SpanEndOption)       { s.ended++ }
 func (s *span) IsRecording() bool                { return true }
 func (s *span) SetAttributes(kv ...attribute.KeyValue) {
 	for _, a := range kv {
-		s.attrs[string(a.Key)] = a.Value.Emit()
+		s.attrs[string(a.Key)] = a.Value.String()
 	}
 }
 

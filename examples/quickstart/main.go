@@ -36,8 +36,9 @@ func main() {
 	plot := flag.String("plot", "", "write the accuracy over time to this SVG `file`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *plot, os.Stdout, os.Stderr); err != nil {
+	err := run(ctx, *plot, os.Stdout, os.Stderr)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
 		os.Exit(1)
 	}
@@ -60,7 +61,7 @@ func run(ctx context.Context, plot string, out, progress io.Writer) error {
 		return err
 	}
 	report := Report{History: history, Remembered: store.Len(), Log: log, Took: time.Since(began)}
-	if _, err := report.WriteTo(out); err != nil || plot == "" {
+	if err := report.Print(out); err != nil || plot == "" {
 		return err
 	}
 	return os.WriteFile(plot, Plot(history), 0o644)

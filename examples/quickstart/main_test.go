@@ -223,7 +223,7 @@ func TestReport(t *testing.T) {
 	plot := filepath.Join(t.TempDir(), "accuracy.svg")
 	require.NoError(t, run(t.Context(), plot, &out, &progress))
 	s := whole(t)
-	_, err := Report{History: s.history, Remembered: s.store.Len(), Log: s.log, Took: time.Second}.WriteTo(&again)
+	err := Report{History: s.history, Remembered: s.store.Len(), Log: s.log, Took: time.Second}.Print(&again)
 	require.NoError(t, err)
 	first, speed := cutSpeed(t, out.String())
 	second, _ := cutSpeed(t, again.String())
@@ -266,7 +266,7 @@ func TestReportSaysWhoWins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			_, err := Report{History: c.history, Log: NewLog(), Took: time.Second}.WriteTo(&b)
+			err := Report{History: c.history, Log: NewLog(), Took: time.Second}.Print(&b)
 			require.NoError(t, err)
 			for _, w := range c.want {
 				require.Contains(t, b.String(), w)

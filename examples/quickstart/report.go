@@ -60,14 +60,14 @@ type Report struct {
 	Took       time.Duration
 }
 
-// WriteTo writes the report. All of it but the last line is the same on every
+// Print writes the report. All of it but the last line is the same on every
 // run.
-func (r Report) WriteTo(w io.Writer) (int64, error) {
+func (r Report) Print(w io.Writer) error {
 	var b strings.Builder
 	h := r.History
 	if len(h) == 0 {
-		n, err := io.WriteString(w, "no forecasts\n")
-		return int64(n), err
+		_, err := io.WriteString(w, "no forecasts\n")
+		return err
 	}
 	fmt.Fprintf(&b, "Will the next day be wet? Seattle, %s to %s, %s forecasts.\n\n", h[0].Came.ID(), h[len(h)-1].Came.ID(), thousands(len(h)))
 	rights := h.Right()
@@ -75,8 +75,8 @@ func (r Report) WriteTo(w io.Writer) (int64, error) {
 	table(&b, years, by, all)
 	verdict(&b, rights, all)
 	r.books(&b)
-	n, err := io.WriteString(w, b.String())
-	return int64(n), err
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // score counts who was right how often.

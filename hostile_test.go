@@ -44,11 +44,11 @@ func TestFunctionsThatDoNotReturn(t *testing.T) {
 	spec.Covers(t, "P01", "P-5.4-1")
 	for name, leave := range map[string]func(){
 		"panic":      func() { panic("boom") },
-		"nil panic":  func() { panic(nil) }, //nolint:govet,staticcheck // on purpose
+		"nil panic":  func() { panic(nil) }, //nolint:govet // on purpose
 		"error":      func() { panic(errFlaw) },
 		"Goexit":     runtime.Goexit,
 		"nil map":    func() { var m map[string]int; m["x"] = 1 }, //nolint:govet,staticcheck // on purpose
-		"nil method": func() { var err error; _ = err.Error() },   //nolint:govet,staticcheck // on purpose
+		"nil method": func() { var err error; _ = err.Error() },   //nolint:govet // on purpose
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

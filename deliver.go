@@ -25,8 +25,8 @@ import (
 // [ErrLate]; both are audited and change nothing. Only the workspace of the
 // trigger counts.
 //
-// Deliver also ends the waits of its workspace that are over ([Outcome.Within]):
-// their learn phases run with status timeout, before the signal is looked at.
+// Deliver, as Enter does, first ends the waits of its workspace that are over
+// ([Outcome.Within]): their learn phases run with status timeout.
 func (l *Loop) Deliver(ctx context.Context, t Trigger, s token.OutcomeSignal) (*Iteration, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("pulse: loop %s: deliver: %w", l.manifest.LoopID, context.Cause(ctx))

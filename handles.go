@@ -156,38 +156,52 @@ func (c *Call) spoil(err error) {
 	}
 }
 
-type memoryHandle struct{}
-
-func (memoryHandle) RetrieveContext(ctx context.Context, req substrate.RetrieveContextRequest) (resp substrate.RetrieveContextResponse, err error) {
-	o, err := open(ctx, substrate.OpRetrieveContext)
+// through makes one call through a handle: it is admitted, given its call context,
+// made, and left, whatever the substrate does. orig is the call context of the
+// request, receipt finds the receipt in the answer of a call that changes something.
+func through[Resp any](
+	ctx context.Context, op substrate.Operation, orig *substrate.Origination,
+	receipt func(*Resp) *substrate.Receipt, call func(*opened) (Resp, error),
+) (resp Resp, err error) {
+	o, err := open(ctx, op)
 	if err != nil {
 		return resp, err
 	}
-	defer o.leave(nil, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
+	var rc *substrate.Receipt
+	if receipt != nil {
+		rc = receipt(&resp)
 	}
-	resp, err = o.set.Memory.RetrieveContext(ctx, req)
-	if err == nil {
-		o.c.saw(resp.Nodes, &resp.Topology)
+	defer o.leave(rc, &err)
+	if err = o.admit(orig); err != nil {
+		return resp, err
 	}
-	return resp, err
+	err = errExited // unless the call returns
+	return call(&o)
 }
 
-func (memoryHandle) TopologyAnalyze(ctx context.Context, req substrate.TopologyAnalyzeRequest) (t token.TopologyContext, err error) {
-	o, err := open(ctx, substrate.OpTopologyAnalyze)
-	if err != nil {
+// itself finds the receipt in an answer that is nothing else.
+func itself(rc *substrate.Receipt) *substrate.Receipt { return rc }
+
+type memoryHandle struct{}
+
+func (memoryHandle) RetrieveContext(ctx context.Context, req substrate.RetrieveContextRequest) (substrate.RetrieveContextResponse, error) {
+	return through(ctx, substrate.OpRetrieveContext, &req.Origination, nil, func(o *opened) (substrate.RetrieveContextResponse, error) {
+		resp, err := o.set.Memory.RetrieveContext(ctx, req)
+		if err == nil {
+			o.c.saw(resp.Nodes, &resp.Topology)
+		}
+		return resp, err
+	})
+}
+
+func (memoryHandle) TopologyAnalyze(ctx context.Context, req substrate.TopologyAnalyzeRequest) (token.TopologyContext, error) {
+	return through(ctx, substrate.OpTopologyAnalyze, &req.Origination, nil, func(o *opened) (token.TopologyContext, error) {
+		t, err := o.set.Memory.TopologyAnalyze(ctx, req)
+		if err == nil {
+			o.c.saw(nil, &t)
+		}
 		return t, err
-	}
-	defer o.leave(nil, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	t, err = o.set.Memory.TopologyAnalyze(ctx, req)
-	if err == nil {
-		o.c.saw(nil, &t)
-	}
-	return t, err
+	})
 }
 
 // saw keeps what a phase learned of the memory: κ counts as received when it
@@ -205,44 +219,24 @@ func (c *Call) saw(nodes []substrate.Node, t *token.TopologyContext) {
 	}
 }
 
-func (memoryHandle) StoreNode(ctx context.Context, req substrate.StoreNodeRequest) (rc substrate.Receipt, err error) {
-	o, err := open(ctx, substrate.OpStoreNode)
-	if err != nil {
-		return rc, err
-	}
-	defer o.leave(&rc, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	err = errExited
-	return o.set.Memory.StoreNode(ctx, req)
+func (memoryHandle) StoreNode(ctx context.Context, req substrate.StoreNodeRequest) (substrate.Receipt, error) {
+	return through(ctx, substrate.OpStoreNode, &req.Origination, itself, func(o *opened) (substrate.Receipt, error) {
+		return o.set.Memory.StoreNode(ctx, req)
+	})
 }
 
-func (memoryHandle) StoreEdge(ctx context.Context, req substrate.StoreEdgeRequest) (rc substrate.Receipt, err error) {
-	o, err := open(ctx, substrate.OpStoreEdge)
-	if err != nil {
-		return rc, err
-	}
-	defer o.leave(&rc, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	err = errExited
-	return o.set.Memory.StoreEdge(ctx, req)
+func (memoryHandle) StoreEdge(ctx context.Context, req substrate.StoreEdgeRequest) (substrate.Receipt, error) {
+	return through(ctx, substrate.OpStoreEdge, &req.Origination, itself, func(o *opened) (substrate.Receipt, error) {
+		return o.set.Memory.StoreEdge(ctx, req)
+	})
 }
 
-func (memoryHandle) LearnFromOutcome(ctx context.Context, req substrate.LearnFromOutcomeRequest) (resp substrate.LearnFromOutcomeResponse, err error) {
-	o, err := open(ctx, substrate.OpLearnFromOutcome)
-	if err != nil {
-		return resp, err
-	}
-	defer o.leave(&resp.Receipt, &err)
-	o.c.attributed(o.index, req.Signal.CausalParentIDs)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	err = errExited
-	return o.set.Memory.LearnFromOutcome(ctx, req)
+func (memoryHandle) LearnFromOutcome(ctx context.Context, req substrate.LearnFromOutcomeRequest) (substrate.LearnFromOutcomeResponse, error) {
+	receipt := func(r *substrate.LearnFromOutcomeResponse) *substrate.Receipt { return &r.Receipt }
+	return through(ctx, substrate.OpLearnFromOutcome, &req.Origination, receipt, func(o *opened) (substrate.LearnFromOutcomeResponse, error) {
+		o.c.attributed(o.index, req.Signal.CausalParentIDs)
+		return o.set.Memory.LearnFromOutcome(ctx, req)
+	})
 }
 
 func (c *Call) attributed(index int, parents []string) {
@@ -251,151 +245,90 @@ func (c *Call) attributed(index int, parents []string) {
 	c.calls[index].Parents = append([]string{}, parents...)
 }
 
-func (memoryHandle) Consolidate(ctx context.Context, req substrate.ConsolidateRequest) (resp substrate.ConsolidateResponse, err error) {
-	o, err := open(ctx, substrate.OpConsolidate)
-	if err != nil {
-		return resp, err
-	}
-	defer o.leave(&resp.Receipt, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	err = errExited
-	return o.set.Memory.Consolidate(ctx, req)
+func (memoryHandle) Consolidate(ctx context.Context, req substrate.ConsolidateRequest) (substrate.ConsolidateResponse, error) {
+	receipt := func(r *substrate.ConsolidateResponse) *substrate.Receipt { return &r.Receipt }
+	return through(ctx, substrate.OpConsolidate, &req.Origination, receipt, func(o *opened) (substrate.ConsolidateResponse, error) {
+		return o.set.Memory.Consolidate(ctx, req)
+	})
 }
 
 // Erase makes the memory handle an eraser; a memory without erasure answers
 // errors.ErrUnsupported (C-102).
-func (memoryHandle) Erase(ctx context.Context, req substrate.EraseRequest) (rc substrate.Receipt, err error) {
-	o, err := open(ctx, substrate.OpErase)
-	if err != nil {
-		return rc, err
-	}
-	defer o.leave(&rc, &err)
-	e, ok := o.set.Memory.(substrate.Eraser)
-	if !ok {
-		return rc, unsupported(substrate.OpErase)
-	}
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	err = errExited
-	return e.Erase(ctx, req)
+func (memoryHandle) Erase(ctx context.Context, req substrate.EraseRequest) (substrate.Receipt, error) {
+	return through(ctx, substrate.OpErase, &req.Origination, itself, func(o *opened) (substrate.Receipt, error) {
+		e, ok := o.set.Memory.(substrate.Eraser)
+		if !ok {
+			return substrate.Receipt{}, unsupported(substrate.OpErase)
+		}
+		return e.Erase(ctx, req)
+	})
 }
 
 type policyHandle struct{}
 
-func (policyHandle) CheckPolicy(ctx context.Context, req substrate.CheckPolicyRequest) (v substrate.Verdict, err error) {
-	o, err := open(ctx, substrate.OpCheckPolicy)
-	if err != nil {
-		return v, err
-	}
-	defer o.leave(nil, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	return o.set.Policy.CheckPolicy(ctx, req)
+func (policyHandle) CheckPolicy(ctx context.Context, req substrate.CheckPolicyRequest) (substrate.Verdict, error) {
+	return through(ctx, substrate.OpCheckPolicy, &req.Origination, nil, func(o *opened) (substrate.Verdict, error) {
+		return o.set.Policy.CheckPolicy(ctx, req)
+	})
 }
 
-func (policyHandle) ComputeEffective(ctx context.Context, req substrate.ComputeEffectiveRequest) (p substrate.EffectivePolicy, err error) {
-	o, err := open(ctx, substrate.OpComputeEffective)
-	if err != nil {
-		return p, err
-	}
-	defer o.leave(nil, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	return o.set.Policy.ComputeEffective(ctx, req)
+func (policyHandle) ComputeEffective(ctx context.Context, req substrate.ComputeEffectiveRequest) (substrate.EffectivePolicy, error) {
+	return through(ctx, substrate.OpComputeEffective, &req.Origination, nil, func(o *opened) (substrate.EffectivePolicy, error) {
+		return o.set.Policy.ComputeEffective(ctx, req)
+	})
 }
 
 type auditHandle struct{}
 
 // AppendEvent appends a foreign event. Its identity (workspace, loop, iteration,
 // trace) is the call's, whatever the event says.
-func (auditHandle) AppendEvent(ctx context.Context, req substrate.AppendEventRequest) (rc substrate.Receipt, err error) {
-	o, err := open(ctx, substrate.OpAppendEvent)
-	if err != nil {
-		return rc, err
-	}
-	o.mutates = false // the event is its own audit
-	defer o.leave(&rc, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	o.c.own(&req.Event)
-	return o.set.Audit.AppendEvent(ctx, req)
+func (auditHandle) AppendEvent(ctx context.Context, req substrate.AppendEventRequest) (substrate.Receipt, error) {
+	return through(ctx, substrate.OpAppendEvent, &req.Origination, itself, func(o *opened) (substrate.Receipt, error) {
+		o.mutates = false // the event is its own audit
+		o.c.own(&req.Event)
+		return o.set.Audit.AppendEvent(ctx, req)
+	})
 }
 
-func (auditHandle) QueryByTrace(ctx context.Context, req substrate.QueryByTraceRequest) (evs []substrate.AuditEvent, err error) {
-	o, err := open(ctx, substrate.OpQueryByTrace)
-	if err != nil {
-		return nil, err
-	}
-	defer o.leave(nil, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	evs, err = o.set.Audit.QueryByTrace(ctx, req)
-	return slices.DeleteFunc(evs, func(e substrate.AuditEvent) bool { return e.WorkspaceID != o.orig.Workspace }), err
+func (auditHandle) QueryByTrace(ctx context.Context, req substrate.QueryByTraceRequest) ([]substrate.AuditEvent, error) {
+	return through(ctx, substrate.OpQueryByTrace, &req.Origination, nil, func(o *opened) ([]substrate.AuditEvent, error) {
+		evs, err := o.set.Audit.QueryByTrace(ctx, req)
+		return slices.DeleteFunc(evs, func(e substrate.AuditEvent) bool { return e.WorkspaceID != o.orig.Workspace }), err
+	})
 }
 
 type authHandle struct{}
 
-func (authHandle) PermissionCheck(ctx context.Context, req substrate.PermissionCheckRequest) (v substrate.Verdict, err error) {
-	o, err := open(ctx, substrate.OpPermissionCheck)
-	if err != nil {
-		return v, err
-	}
-	defer o.leave(nil, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	return o.set.Auth.PermissionCheck(ctx, req)
+func (authHandle) PermissionCheck(ctx context.Context, req substrate.PermissionCheckRequest) (substrate.Verdict, error) {
+	return through(ctx, substrate.OpPermissionCheck, &req.Origination, nil, func(o *opened) (substrate.Verdict, error) {
+		return o.set.Auth.PermissionCheck(ctx, req)
+	})
 }
 
-func (authHandle) AgentLifecycle(ctx context.Context, req substrate.AgentLifecycleRequest) (s substrate.LifecycleState, err error) {
-	o, err := open(ctx, substrate.OpAgentLifecycle)
-	if err != nil {
-		return s, err
-	}
-	defer o.leave(nil, &err)
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	return o.set.Auth.AgentLifecycle(ctx, req)
+func (authHandle) AgentLifecycle(ctx context.Context, req substrate.AgentLifecycleRequest) (substrate.LifecycleState, error) {
+	return through(ctx, substrate.OpAgentLifecycle, &req.Origination, nil, func(o *opened) (substrate.LifecycleState, error) {
+		return o.set.Auth.AgentLifecycle(ctx, req)
+	})
 }
 
 type timeHandle struct{}
 
-func (timeHandle) AtTimescale(ctx context.Context, req substrate.AtTimescaleRequest) (s substrate.TimescaleState, err error) {
-	o, err := open(ctx, substrate.OpAtTimescale)
-	if err != nil {
-		return s, err
-	}
-	defer o.leave(nil, &err)
-	if o.set.Time == nil {
-		return s, unsupported(substrate.OpAtTimescale)
-	}
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	return o.set.Time.AtTimescale(ctx, req)
+func (timeHandle) AtTimescale(ctx context.Context, req substrate.AtTimescaleRequest) (substrate.TimescaleState, error) {
+	return through(ctx, substrate.OpAtTimescale, &req.Origination, nil, func(o *opened) (substrate.TimescaleState, error) {
+		if o.set.Time == nil {
+			return substrate.TimescaleState{}, unsupported(substrate.OpAtTimescale)
+		}
+		return o.set.Time.AtTimescale(ctx, req)
+	})
 }
 
-func (timeHandle) Forecast(ctx context.Context, req substrate.ForecastRequest) (f substrate.Forecast, err error) {
-	o, err := open(ctx, substrate.OpForecast)
-	if err != nil {
-		return f, err
-	}
-	defer o.leave(nil, &err)
-	if o.set.Time == nil {
-		return f, unsupported(substrate.OpForecast)
-	}
-	if err = o.admit(&req.Origination); err != nil {
-		return
-	}
-	return o.set.Time.Forecast(ctx, req)
+func (timeHandle) Forecast(ctx context.Context, req substrate.ForecastRequest) (substrate.Forecast, error) {
+	return through(ctx, substrate.OpForecast, &req.Origination, nil, func(o *opened) (substrate.Forecast, error) {
+		if o.set.Time == nil {
+			return substrate.Forecast{}, unsupported(substrate.OpForecast)
+		}
+		return o.set.Time.Forecast(ctx, req)
+	})
 }
 
 // Do performs one of the host's own operations (OS-010 §9, P-9-2) from inside a

@@ -172,7 +172,7 @@ func through[Resp any](
 		rc = receipt(&resp)
 	}
 	defer o.leave(rc, &err)
-	if err = o.admit(orig); err != nil {
+	if err := o.admit(orig); err != nil {
 		return resp, err
 	}
 	err = errExited // unless the call returns

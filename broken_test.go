@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"runtime"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/opensentience/pulse-go"
 	"github.com/opensentience/pulse-go/invariant"
+	"github.com/opensentience/pulse-go/journal"
 	"github.com/opensentience/pulse-go/machine"
 	"github.com/opensentience/pulse-go/manifest"
 	"github.com/opensentience/pulse-go/pulsetest"
@@ -281,4 +283,68 @@ func TestEarlyOutcomesOfOneWorkspace(t *testing.T) {
 	require.ErrorIs(t, err, pulse.ErrOverflow)
 	_, err = w.loop.Deliver(t.Context(), pulse.Trigger{Workspace: "good"}, token.OutcomeSignal{ActionID: "act:1", Status: token.StatusSuccess})
 	require.NoError(t, err)
+}
+
+// A substrate that hangs while an interruption is written down, after the function
+// itself had to be abandoned, does not hold Enter either.
+func TestHangingWriteAfterAnAbandonedFunction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := pulsetest.NewSubstrates()
+		set := s.Set()
+		set.Audit = substrate.AuditFunc(func(c context.Context, r substrate.AppendEventRequest) (substrate.Receipt, error) {
+			if ctx.Err() != nil {
+				time.Sleep(time.Hour)
+			}
+			return s.Audit.AppendEvent(c, r)
+		})
+		j := hangingJournal{after: ctx}
+		w := newWorld(t, small(), func(c *pulse.Config) { c.Substrates, c.Journal = set, j }, bind(pulse.BindFunc(read, func(context.Context, Ask) (Fact, error) {
+			cancel()
+			time.Sleep(time.Hour)
+			return Fact{}, nil
+		}), "read"))
+		start := time.Now()
+		it, err := read.Enter(ctx, w.loop, acme, Ask{"x"})
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, pulse.Interrupted, it.Status)
+		require.Less(t, time.Since(start), 10*time.Second)
+		require.NotEmpty(t, w.loop.Stragglers())
+		time.Sleep(3 * time.Hour)
+		require.Empty(t, w.loop.Stragglers())
+	})
+}
+
+// hangingJournal does not return for an hour once a context is over.
+type hangingJournal struct{ after context.Context }
+
+func (j hangingJournal) Commit(context.Context, journal.Entry) error {
+	if j.after.Err() != nil {
+		time.Sleep(time.Hour)
+	}
+	return nil
+}
+
+func (hangingJournal) Load(context.Context, string, string) (journal.Entry, error) {
+	return journal.Entry{}, journal.ErrNotFound
+}
+
+func (hangingJournal) Open(context.Context, string) iter.Seq2[journal.Ref, error] {
+	return func(func(journal.Ref, error) bool) {}
+}
+
+// The vendor tokens that the host registered decide what their connections may do.
+func TestRegisteredTokensCount(t *testing.T) {
+	lossy := small(func(m *manifest.Manifest) {
+		m.ProtocolVersion = "0.1.2"
+		m.Connections = []manifest.Connection{{
+			ID: "out", EmitPhase: "do", Token: "acme.v1.Alarm", ToLoop: "acme.watch", Delivery: manifest.DeliveryAtMostOnce,
+		}}
+	})
+	for linearity, refused := range map[token.Linearity]bool{token.Linear: true, token.Affine: false} {
+		r, err := token.NewRegistry(token.Entry{Name: "acme.v1.Alarm", Linearity: linearity, Reason: "observational"})
+		require.NoError(t, err)
+		_, err = pulse.New(lossy, pulse.Config{Phases: bindings(), Substrates: pulsetest.NewSubstrates().Set(), Tokens: r})
+		require.Equal(t, refused, err != nil, "%s: %v", linearity, err)
+	}
 }

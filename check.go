@@ -15,7 +15,7 @@ import (
 // checkManifest validates the manifest itself; nothing else makes sense if it
 // fails.
 func (b *builder) checkManifest() bool {
-	errs := manifest.Validate(b.m, manifest.Options{Aliases: b.cfg.Settings.Aliases}).Errors()
+	errs := manifest.Validate(b.m, manifest.Options{Aliases: b.cfg.Settings.Aliases, Tokens: b.cfg.Tokens}).Errors()
 	for _, is := range errs {
 		b.add(Fault{Code: "manifest." + string(is.Code), Pointer: is.Pointer, Message: is.Message, Err: manifest.Issues{is}})
 	}

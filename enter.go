@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/url"
 	"reflect"
 	"sync"
@@ -236,6 +237,9 @@ func (l *Loop) newRun(ctx context.Context, id string, t machine.Trigger, m *mach
 		return nil, err
 	}
 	r := &run{loop: l, id: id, name: l.manifest.LoopID + "/" + url.PathEscape(t.Workspace) + "/" + url.PathEscape(id), trigger: t, m: m, set: set, ctx: ctx, done: make(chan struct{})}
+	h := fnv.New64a()
+	h.Write([]byte(r.name)) // never fails
+	r.seed = h.Sum64()
 	r.base = substrate.Origination{
 		Workspace: t.Workspace, Actor: t.Actor, TraceID: t.TraceID, Loop: l.manifest.LoopID, LoopVersion: l.manifest.Version,
 		Iteration: id, Origin: t.Origin,

@@ -94,9 +94,9 @@ func (r *run) drive(cmd machine.Command, res *machine.Result) (*Iteration, error
 			ended = nil
 			grace = time.After(r.loop.limits.Straggle)
 		case <-grace:
-			grace = nil
 			c := r.current.Load()
 			if c != nil && r.abandon(c, nil) {
+				grace = time.After(2 * r.loop.limits.Straggle) // for writing down that it was interrupted
 				continue
 			}
 			return r.stuck()
